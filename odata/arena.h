@@ -1,0 +1,53 @@
+/*
+ * arena - memory that is freed all at once: one for each request, one for each model.
+ *
+ * Owns:    its blocks, from arena_init() to arena_fini().
+ * Never:   aborts, and never hands out more than its limit: past it, arena_alloc() returns NULL.
+ * Threads: one at a time.
+ */
+#ifndef ODATA_ARENA_H
+#define ODATA_ARENA_H
+
+#include <stddef.h>
+
+#include "odata/compiler.h"
+#include "odata/str.h"
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *blocks; /* newest first */
+    char *next;                 /* first free byte of the newest block */
+    size_t room;                /* free bytes there */
+    size_t used_bytes;          /* handed out in all, paddings included */
+    size_t limit_bytes;
+};
+
+/* Allocates nothing yet. */
+void arena_init(struct arena *a, size_t limit_bytes);
+
+/* Frees everything that was handed out. */
+void arena_fini(struct arena *a);
+
+/* Frees all but one block, so that the next request starts without malloc. */
+void arena_reset(struct arena *a);
+
+/* size bytes, zeroed and aligned for any type; NULL past the limit or when memory is short. */
+void *arena_alloc(struct arena *a, size_t size) NODISCARD;
+
+/* count elements of size bytes; NULL when the product overflows as well. */
+void *arena_array(struct arena *a, size_t count, size_t size) NODISCARD;
+
+/* Copies s; the copy also ends in NUL. False past the limit. */
+bool arena_copy(struct arena *a, struct str s, struct str *out_copy) NODISCARD;
+
+/* Formats into the arena; the text also ends in NUL. False past the limit. */
+bool arena_format(struct arena *a, struct str *out_text, const char *fmt, ...) NODISCARD
+    PRINTF_LIKE(3, 4);
+
+/* One zeroed object of a type, or NULL. */
+#define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
+/* count zeroed objects of a type, or NULL. */
+#define ARENA_ARRAY(a, count, type) ((type *)arena_array((a), (count), sizeof(type)))
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * limits - every bound that is not a setting, with its reason.
+ */
+#ifndef ODATA_LIMITS_H
+#define ODATA_LIMITS_H
+
+enum {
+    /* Levels of objects inside a row: the feed writer's stack. max-expand-depth stays below it. */
+    LIMIT_EXPAND_DEPTH = 32,
+    /* Nested composites and arrays in one value. */
+    LIMIT_VALUE_DEPTH = 32,
+    /* Parentheses, operators and calls inside each other; our parsers recurse so deep. */
+    LIMIT_EXPR_DEPTH = 100,
+    /* Segments of a resource path, and of a path in an expression. */
+    LIMIT_PATH_SEGMENTS = 64,
+    /* Query options of a request. */
+    LIMIT_QUERY_OPTIONS = 128,
+    /* What one request may allocate for its syntax tree, plan and SQL. */
+    LIMIT_REQUEST_ARENA_BYTES = 8 * 1024 * 1024,
+    /* What a model may take: 10,000 tables of 100 columns need about 200 MB. */
+    LIMIT_MODEL_ARENA_MIB = 2048,
+    /* Items of $orderby, and so fields of a skip token besides the key. */
+    LIMIT_ORDERBY_ITEMS = 16,
+    /* Parameters of one statement; PostgreSQL's protocol allows 65535. */
+    LIMIT_SQL_PARAMS = 60000,
+    /* A skip token, before base64url: the order values and the key of one row. */
+    LIMIT_SKIP_TOKEN_BYTES = 8 * 1024,
+};
+
+#endif

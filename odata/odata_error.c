@@ -1,0 +1,37 @@
+#include "odata/odata_error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void fill(struct odata_error *err, int http_status, const char *code, const char *target,
+                 const char *fmt, va_list args)
+{
+    *err = (struct odata_error){.http_status = http_status, .code = code};
+    vsnprintf(err->message, sizeof(err->message), fmt, args);
+    snprintf(err->target, sizeof(err->target), "%s", target);
+}
+
+bool odata_error_set(struct odata_error *err, int http_status, const char *code, const char *target,
+                     const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fill(err, http_status, code, target, fmt, args);
+    va_end(args);
+    return false;
+}
+
+bool odata_error_too_complex(struct odata_error *err)
+{
+    return odata_error_set(err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX, "",
+                           "the request needs more memory than one request may use");
+}
+
+bool odata_error_not_implemented(struct odata_error *err, const char *target, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fill(err, 501, ODATA_CODE_NOT_IMPLEMENTED, target, fmt, args);
+    va_end(args);
+    return false;
+}

@@ -1,0 +1,43 @@
+/*
+ * catalog - PostgreSQL's system catalogs to a model (DESIGN: one query for each kind of thing).
+ *
+ * Blocks: it is called at the start and from the thread that reloads, never from a worker.
+ */
+#ifndef STORAGE_CATALOG_H
+#define STORAGE_CATALOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "odata/model.h"
+#include "odata/odata_error.h"
+
+/* What the configuration file says about one table or view. */
+struct catalog_override {
+    struct str relation; /* "schema.table", PostgreSQL's names */
+    struct str name;     /* of the entity set and type; "" = by rule */
+    struct str *key;     /* columns; none = as the catalog says */
+    size_t key_count;
+    struct str *hide; /* columns that are left out */
+    size_t hide_count;
+    uint64_t max_page_size; /* 0 = the global one */
+};
+
+struct catalog_options {
+    const char *db_uri;        /* libpq connection string or URI; "" = libpq's own variables */
+    const struct str *schemas; /* exposed schemas, in order of precedence */
+    size_t schema_count;
+    const struct catalog_override *overrides;
+    size_t override_count;
+    int64_t timeout_ms; /* for connecting and for each query */
+};
+
+/*
+ * Connects, reads, builds and seals a model with one reference.
+ * False fills err: 503 when the database cannot be reached, 500 with the reason otherwise
+ * (an override that names a table or column that is not there: err names it).
+ */
+bool catalog_load(const struct catalog_options *options, struct model **out_model,
+                  struct odata_error *err) NODISCARD;
+
+#endif

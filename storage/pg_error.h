@@ -1,0 +1,20 @@
+/*
+ * pg_error - SQLSTATE to HTTP status: one table.
+ */
+#ifndef STORAGE_PG_ERROR_H
+#define STORAGE_PG_ERROR_H
+
+#include <stdbool.h>
+
+#include "odata/odata_error.h"
+
+/*
+ * Fills err from PostgreSQL's five-character SQLSTATE ("" or NULL: the connection was lost). text
+ * is PostgreSQL's own message: it goes to err->internal, for the log, and never to the client.
+ */
+void pg_error_set(struct odata_error *err, const char *sqlstate, const char *text);
+
+/* The failure says that the model is older than the database: 42P01, 42703, 0A000, 42883 ... */
+bool pg_error_is_stale_model(const char *sqlstate);
+
+#endif
