@@ -74,3 +74,7 @@ help: ## show this list
 .PHONY: all check-unit format format-check clean help
 .PRECIOUS: $(BUILD)/%.o $(BUILD)/tests/%/suites.h $(BUILD)/test_%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# Runs the cases of a grammar test suite (TSV) against the URL parsers.
+$(BUILD)/abnf-check: $(BUILD)/tests/abnf/abnf_check.o $(call lib,odata)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^
