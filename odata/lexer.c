@@ -93,19 +93,15 @@ static bool qualified_name(struct lexer *lx, size_t at, size_t *out_end)
 static bool quoted(struct lexer *lx, size_t open, struct str *out_text, size_t *out_end)
 {
     size_t doubled = 0;
-    size_t at = open + 1;
-    for (;; at++) {
-        at = str_find(lx->text, '\'', at);
-        if (at >= lx->text.len) {
-            return lexer_fail(lx, open,
-                              "the string is not closed (a quote inside of a string is written "
-                              "twice, '') that begins");
-        }
-        if (peek(lx, at + 1) != '\'') {
-            break;
-        }
+    size_t at = str_find(lx->text, '\'', open + 1);
+    while (peek(lx, at + 1) == '\'' && at < lx->text.len) {
         doubled++;
-        at++;
+        at = str_find(lx->text, '\'', at + 2);
+    }
+    if (at >= lx->text.len) {
+        return lexer_fail(lx, open,
+                          "the string is not closed (a quote inside of a string is written twice, "
+                          "'') that begins");
     }
     struct str body = str_slice(lx->text, open + 1, at);
     *out_end = at + 1;

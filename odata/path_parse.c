@@ -79,16 +79,17 @@ static bool quote_is_closed(struct str raw, size_t at)
 static size_t segment_end(struct str raw, size_t at)
 {
     bool in_parens = false;
-    bool in_quotes = false;
+    bool in_quotes = false; /* that are closed again: else a slash in them is none of the string */
     while (at < raw.len) {
         size_t quote = is_char(raw, at, '\'', "%27");
-        if (raw.ptr[at] == '/' &&
-            !(ACCEPT_SLASH_IN_QUOTES && in_quotes && quote_is_closed(raw, at))) {
+        if (raw.ptr[at] == '/' && !(ACCEPT_SLASH_IN_QUOTES && in_quotes)) {
             return at;
         }
         in_parens |= is_char(raw, at, '(', "%28") > 0;
-        in_quotes ^= in_parens && quote > 0;
         at += quote > 0 ? quote : 1;
+        if (quote > 0 && in_parens) {
+            in_quotes = !in_quotes && quote_is_closed(raw, at);
+        }
     }
     return raw.len;
 }
@@ -107,11 +108,13 @@ static bool start_lexer(struct reader *r, struct str text, const char *code)
     return lexer_next(lx);
 }
 
-static bool expect_end(struct reader *r)
+/* A call may be followed by a key, F(p=1)(2): the tree has no place for that yet. */
+static bool expect_end(struct reader *r, const struct segment *s)
 {
-    if (parser_token(&r->p) == TOKEN_OPEN) {
-        return odata_error_not_implemented(
-            r->err, "", "a key behind another pair of parentheses in %s", r->p.lx.where);
+    bool call = s->arg_count == 0 || s->args[0].name.len > 0;
+    if (parser_token(&r->p) == TOKEN_OPEN && call) {
+        return odata_error_not_implemented(r->err, "", "a key behind a function call in %s",
+                                           r->p.lx.where);
     }
     return parser_token(&r->p) == TOKEN_END || parser_unexpected(&r->p, "the end of the segment");
 }
@@ -145,7 +148,7 @@ static bool read_call(struct reader *r, struct str text, struct segment *s)
     }
     r->p.lx.code = ODATA_CODE_BAD_KEY;
     return lexer_next(&r->p.lx) && parser_arguments(&r->p, &s->args, &s->arg_count) &&
-           check_values(r, s) && expect_end(r);
+           check_values(r, s) && expect_end(r, s);
 }
 
 /* $crossjoin(A,B) */
@@ -167,7 +170,7 @@ static bool read_dollar_parens(struct reader *r, struct str text, struct segment
     if (!start_lexer(r, text,
                      s->kind == SEGMENT_FILTER ? ODATA_CODE_BAD_FILTER : ODATA_CODE_BAD_PATH) ||
         !lexer_next(&r->p.lx) || !parser_expect(&r->p, TOKEN_OPEN, "'('") ||
-        !parser_arguments(&r->p, &s->args, &s->arg_count) || !expect_end(r)) {
+        !parser_arguments(&r->p, &s->args, &s->arg_count) || !expect_end(r, s)) {
         return false;
     }
     if (s->kind == SEGMENT_CROSSJOIN) {
