@@ -92,8 +92,8 @@ struct config {
     char *db_uri; /* libpq connection string or URI; "" = libpq's own variables */
     struct config_address listen;
     struct config_address admin_listen; /* host NULL: served beside the service */
-    char *base_path; /* begins and ends in '/': "/" or "/odata/" */
-    char *base_url;  /* public service root, ends in '/'; "" = from the Host header */
+    char *base_path;                    /* begins and ends in '/': "/" or "/odata/" */
+    char *base_url; /* public service root, ends in '/'; "" = from the Host header */
     struct config_networks trusted_proxies;
     struct config_list schemas; /* at least one */
     size_t workers;             /* 0 = by itself: see config_workers() */
