@@ -29,24 +29,31 @@ static void put(struct masked *m, const char *text, size_t length)
     m->length += length;
 }
 
+/* An escaped name could spell anything, so its value is not shown either. */
 static bool is_secret_name(const char *name, size_t length)
 {
-    static const char *const names[] = {"password", "sslpassword", "passfile_secret"};
+    static const char *const names[] = {"password", "sslpassword"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strlen(names[i]) == length && strncasecmp(names[i], name, length) == 0) {
             return true;
         }
     }
-    return false;
+    return memchr(name, '%', length) != NULL;
 }
 
-/* user:password@host...?name=value&...: the password ends at the last '@' before the path, so that
-   one which holds an '@' unencoded (libpq would refuse it) is not shown either. */
+/*
+ * user:password@host...?name=value&...
+ *
+ * libpq ends the user part at the first '@' before the first '/', and takes a '?' there as part of
+ * the password. The last '@' before the later of '/' and '?' hides those and slips with '@' or '/'
+ * too; at worst it hides a port.
+ */
 static void mask_uri(const char *uri, struct masked *m)
 {
     const char *authority = strstr(uri, "://") + 3;
-    const char *query = strchr(authority, '?');
-    const char *limit = query != NULL ? query : authority + strlen(authority);
+    const char *slash = authority + strcspn(authority, "/");
+    const char *question = authority + strcspn(authority, "?");
+    const char *limit = slash > question ? slash : question;
     const char *at = NULL;
     for (const char *p = authority; p < limit; p++) {
         at = *p == '@' ? p : at;
@@ -58,8 +65,9 @@ static void mask_uri(const char *uri, struct masked *m)
         put(m, "***", 3);
         from = at;
     }
-    put(m, from, (size_t)(limit - from));
-    for (const char *p = limit; *p != '\0';) {
+    const char *query = from + strcspn(from, "?");
+    put(m, from, (size_t)(query - from));
+    for (const char *p = query; *p != '\0';) {
         const char *name = p + 1;
         size_t length = strcspn(name, "&");
         size_t name_length = strcspn(name, "=&");
@@ -115,8 +123,8 @@ static void mask_pairs(const char *text, struct masked *m)
 
 char *config_masked_uri(const char *db_uri)
 {
-    /* Each mask stands for at least its "password=" or ':' '@'; twice and a little is enough. */
-    struct masked m = {malloc(2 * strlen(db_uri) + 16), 0};
+    /* A mask adds three bytes at most, beside a name or separators of at least two. */
+    struct masked m = {malloc(4 * strlen(db_uri) + 16), 0};
     if (m.text == NULL) {
         return NULL;
     }
