@@ -132,7 +132,7 @@ static bool read_flag(int argc, char *const *argv, int i, struct flag *out_flag,
 static bool scan_flags(int argc, char *const *argv, enum config_command *out_command,
                        const char **out_file, struct config_error *err)
 {
-    struct flag flag;
+    struct flag flag = {0};
     for (int i = 1; i < argc; i = flag.next) {
         if (!read_flag(argc, argv, i, &flag, err)) {
             return false;
@@ -148,7 +148,7 @@ static bool scan_flags(int argc, char *const *argv, enum config_command *out_com
 
 static bool apply_flags(struct config *c, int argc, char *const *argv, struct config_error *err)
 {
-    struct flag flag;
+    struct flag flag = {0};
     for (int i = 1; i < argc; i = flag.next) {
         if (!read_flag(argc, argv, i, &flag, err)) {
             return false;
