@@ -24,16 +24,15 @@ static const struct {
     {"-h", CONFIG_HELP},
 };
 
-bool config_fail(struct config_error *err, const char *fmt, ...)
+void config_tell(struct config_error *err, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
     vsnprintf(err->message, sizeof(err->message), fmt, args);
     va_end(args);
-    return false;
 }
 
-bool config_fail_at(struct config_error *err, const char *fmt, ...)
+void config_tell_place(struct config_error *err, const char *fmt, ...)
 {
     struct config_error reason = *err;
     char place[256];
@@ -41,7 +40,7 @@ bool config_fail_at(struct config_error *err, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(place, sizeof(place), fmt, args);
     va_end(args);
-    return config_fail(err, "%s: %.250s", place, reason.message);
+    config_tell(err, "%s: %.250s", place, reason.message);
 }
 
 void config_list_free(struct config_list *list)
@@ -171,7 +170,7 @@ static const char *environment_value(char *const *environment, const char *name)
         const char *p = *e + 7;
         const char *n = name;
         for (; *n != '\0'; n++, p++) {
-            char expected = *n == '-' ? '_' : (char)toupper((unsigned char)*n);
+            int expected = *n == '-' ? '_' : toupper((unsigned char)*n);
             if (*p != expected) {
                 break;
             }
@@ -187,7 +186,7 @@ static void put_variable_name(const char *name, char *out, size_t size)
 {
     snprintf(out, size, "SLUICE_%s", name);
     for (char *p = out; *p != '\0'; p++) {
-        *p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+        *p = (char)(*p == '-' ? '_' : toupper((unsigned char)*p));
     }
 }
 

@@ -63,10 +63,13 @@ void setting_clear(struct config *c, const struct setting *s);
 /* Reads the file into c. False fills err with path, member and reason. */
 bool file_load(struct config *c, const char *path, struct config_error *err) CONFIG_NODISCARD;
 
-/* Both always return false, so that `return config_fail(...)` reads well. */
-bool config_fail(struct config_error *err, const char *fmt, ...) CONFIG_PRINTF_LIKE(2, 3);
+void config_tell(struct config_error *err, const char *fmt, ...) CONFIG_PRINTF_LIKE(2, 3);
 /* Puts "place: " before the message. */
-bool config_fail_at(struct config_error *err, const char *fmt, ...) CONFIG_PRINTF_LIKE(2, 3);
+void config_tell_place(struct config_error *err, const char *fmt, ...) CONFIG_PRINTF_LIKE(2, 3);
+
+/* Both are false, so that `return config_fail(...)` reads well; macros, so that an analyzer sees it. */
+#define config_fail(...)    (config_tell(__VA_ARGS__), false)
+#define config_fail_at(...) (config_tell_place(__VA_ARGS__), false)
 
 void config_list_free(struct config_list *list);
 

@@ -25,7 +25,7 @@ static bool read_whole(const char *path, char **out_text, size_t *out_length,
 {
     FILE *f = fopen(path, "rb");
     if (f == NULL) {
-        return config_fail(err, "%.200s: cannot be read: %s", path, strerror(errno));
+        return config_fail(err, "%.200s: cannot be read: %s", path, strerrordesc_np(errno));
     }
     char *text = malloc(FILE_BYTES_MAX + 1);
     size_t length = text == NULL ? 0 : fread(text, 1, FILE_BYTES_MAX + 1, f);
@@ -35,7 +35,7 @@ static bool read_whole(const char *path, char **out_text, size_t *out_length,
     if (text == NULL || failed || length > FILE_BYTES_MAX) {
         free(text);
         return config_fail(err, "%.200s: cannot be read: %s", path,
-                           failed         ? strerror(cause)
+                           failed         ? strerrordesc_np(cause)
                            : text == NULL ? "out of memory"
                                           : "larger than 4 MiB");
     }

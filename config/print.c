@@ -232,11 +232,11 @@ static void print_bound(const struct setting *s, uint64_t value, FILE *out)
         uint64_t factor;
         const char *unit;
     } units[] = {
-        {SETTING_BYTES, 1024 * 1024 * 1024, "GiB"},
-        {SETTING_BYTES, 1024 * 1024, "MiB"},
+        {SETTING_BYTES, UINT64_C(1024) * 1024 * 1024, "GiB"},
+        {SETTING_BYTES, UINT64_C(1024) * 1024, "MiB"},
         {SETTING_BYTES, 1024, "KiB"},
-        {SETTING_DURATION, 3600 * 1000, "h"},
-        {SETTING_DURATION, 60 * 1000, "min"},
+        {SETTING_DURATION, UINT64_C(3600) * 1000, "h"},
+        {SETTING_DURATION, UINT64_C(60) * 1000, "min"},
         {SETTING_DURATION, 1000, "s"},
         {SETTING_DURATION, 1, "ms"},
     };

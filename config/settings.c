@@ -14,12 +14,10 @@
 
 #define FIELD(member) offsetof(struct config, member)
 
-enum {
-    KIB = 1024,
-    MIB = 1024 * 1024,
-    SECOND = 1000,
-    HOUR = 3600 * 1000,
-};
+#define KIB    UINT64_C(1024)
+#define MIB    (1024 * KIB)
+#define SECOND UINT64_C(1000)
+#define HOUR   (3600 * SECOND)
 
 /* The bounds of depths are those of odata/limits.h, which config/ may not include; a test of
    server/ compares them. Where a default has a reason, docs/OPERATIONS.md tells it. */

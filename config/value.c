@@ -14,16 +14,16 @@ static const struct unit byte_units[] = {
     {"", 1},
     {"B", 1},
     {"KiB", 1024},
-    {"MiB", 1024 * 1024},
-    {"GiB", 1024 * 1024 * 1024},
+    {"MiB", UINT64_C(1024) * 1024},
+    {"GiB", UINT64_C(1024) * 1024 * 1024},
     {"kB", 1000},
-    {"MB", 1000 * 1000},
-    {"GB", 1000 * 1000 * 1000},
+    {"MB", UINT64_C(1000) * 1000},
+    {"GB", UINT64_C(1000) * 1000 * 1000},
     {NULL, 0},
 };
 
 static const struct unit time_units[] = {
-    {"ms", 1}, {"s", 1000}, {"min", 60 * 1000}, {"h", 60 * 60 * 1000}, {NULL, 0},
+    {"ms", 1}, {"s", 1000}, {"min", UINT64_C(60) * 1000}, {"h", UINT64_C(3600) * 1000}, {NULL, 0},
 };
 
 static const struct {
@@ -243,8 +243,8 @@ static bool host_bits_are_zero(const struct config_network *n, unsigned all_bits
     return true;
 }
 
-static bool parse_network(const char *text, struct config_network *out_network,
-                          struct config_error *err)
+static bool read_network(const char *text, struct config_network *out_network,
+                         struct config_error *err)
 {
     struct config_network network = {.family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET};
     unsigned all_bits = network.family == AF_INET6 ? 128 : 32;
@@ -276,7 +276,7 @@ static bool parse_network(const char *text, struct config_network *out_network,
 bool value_networks(const char *text, struct config_networks *out_networks,
                     struct config_error *err)
 {
-    struct config_list list;
+    struct config_list list = {NULL, 0};
     if (!value_list(text, &list, err)) {
         return false;
     }
@@ -287,7 +287,7 @@ bool value_networks(const char *text, struct config_networks *out_networks,
         good = networks.items != NULL || out_of_memory(err);
     }
     for (size_t i = 0; good && i < list.count; i++) {
-        good = parse_network(list.items[i], &networks.items[i], err);
+        good = read_network(list.items[i], &networks.items[i], err);
     }
     networks.count = list.count;
     config_list_free(&list);
@@ -375,7 +375,7 @@ bool value_url(const char *text, char **out_url, struct config_error *err)
 
 bool value_origins(const char *text, struct config_list *out_list, struct config_error *err)
 {
-    struct config_list list;
+    struct config_list list = {NULL, 0};
     if (!value_list(text, &list, err)) {
         return false;
     }
