@@ -352,7 +352,8 @@ static size_t scheme_length(const char *text)
     static const char *const schemes[] = {"http://", "https://"};
     for (size_t i = 0; i < 2; i++) {
         size_t length = strlen(schemes[i]);
-        if (strncmp(text, schemes[i], length) == 0 && text[length] != '\0' && text[length] != '/') {
+        if (strlen(text) > length && strncmp(text, schemes[i], length) == 0 &&
+            text[length] != '/') {
             return length;
         }
     }
@@ -385,7 +386,7 @@ bool value_origins(const char *text, struct config_list *out_list, struct config
         bool good =
             strcmp(origin, "*") == 0 || (scheme > 0 && url_chars_only(origin + scheme, "/?#@"));
         if (!good) {
-            config_fail(err, "found '%s', expected * or an origin such as https://app.example.com",
+            config_tell(err, "found '%s', expected * or an origin such as https://app.example.com",
                         origin);
             config_list_free(&list);
             return false;
