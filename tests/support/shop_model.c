@@ -363,7 +363,7 @@ struct model *shop_model_new(void)
     return m;
 }
 
-const char *const shop_model_sql =
+const char *const shop_model_sql[] = {
     "DROP SCHEMA IF EXISTS shop CASCADE;"
     "CREATE SCHEMA shop;"
     "CREATE TYPE shop.color AS ENUM ('red', 'green', 'blue');"
@@ -387,7 +387,7 @@ const char *const shop_model_sql =
     " discount float4 NOT NULL, PRIMARY KEY (order_id, line));"
     "CREATE TABLE shop.rates (currency char(3), valid_from date, rate numeric NOT NULL,"
     " PRIMARY KEY (currency, valid_from));"
-    "CREATE TABLE shop.ticks (id int4 PRIMARY KEY, grp int4, val float8, label text NOT NULL);"
+    "CREATE TABLE shop.ticks (id int4 PRIMARY KEY, grp int4, val float8, label text NOT NULL);",
     "INSERT INTO shop.categories VALUES (1, 'Beverages', '\\x00ff'), (2, 'Condiments', '\\x'),"
     " (3, 'Produce', NULL), (4, 'Empty', NULL);"
     "INSERT INTO shop.products VALUES"
@@ -429,4 +429,5 @@ const char *const shop_model_sql =
     " ('USD', '2021-01-01', 1.2), ('JP', '2020-01-01', 121.77);"
     "INSERT INTO shop.ticks SELECT i, CASE WHEN i % 5 = 0 THEN NULL ELSE i % 3 END,"
     " CASE WHEN i % 7 = 0 THEN NULL WHEN i % 11 = 0 THEN 'NaN' ELSE (i * 37) % 11 / 4.0 END,"
-    " chr(97 + i % 4) FROM generate_series(1, 60) AS i;";
+    " chr(97 + i % 4) FROM generate_series(1, 60) AS i;",
+    NULL};

@@ -19,7 +19,8 @@
 /* A sealed model with one reference; ends the process when memory is short. */
 struct model *shop_model_new(void);
 
-/* Statements that make and fill the tables in a schema `shop`, which they drop before. */
-extern const char *const shop_model_sql;
+/* Texts of statements that make and fill the tables in a schema `shop`, which they drop before;
+   to be sent one by one. NULL is the last. */
+extern const char *const shop_model_sql[];
 
 #endif
