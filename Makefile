@@ -152,3 +152,7 @@ help: ## show this list
         format format-check fuzz fuzz-run help install lint run tests
 .PRECIOUS: $(BUILD)/%.o $(BUILD)/tests/%/suites.h $(BUILD)/test_%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# Runs the cases of a grammar test suite (TSV) against the URL parsers.
+$(BUILD)/abnf-check: $(BUILD)/tests/abnf/abnf_check.o $(call lib,odata)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^
