@@ -156,3 +156,10 @@ help: ## show this list
 # Runs the cases of a grammar test suite (TSV) against the URL parsers.
 $(BUILD)/abnf-check: $(BUILD)/tests/abnf/abnf_check.o $(call lib,odata)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^
+# The serializer alone: no database, no HTTP. Calls of malloc are counted by wrapping them.
+$(BUILD)/bench_serializer: $$(call objs,loadtest/serializer) $$(call lib,storage odata)
+	$(CC) $(ALL_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -o $@ \
+	    $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS)
+bench-serializer: $(BUILD)/bench_serializer ## measure JSON writing alone, and check its bytes
+	$(BUILD)/bench_serializer
+.PHONY: bench-serializer
