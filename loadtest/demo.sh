@@ -8,7 +8,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd -P)
-root=$(cd "$here/../.." && pwd -P)
+root=$(cd "$here/.." && pwd -P)
 port=${PORT:-8080}
 
 fail() {
@@ -94,14 +94,14 @@ run "$pg/pg_ctl" -D "$dir/data" -l "$dir/data/server.log" -w -o "-k $sockets \
     fail "the cluster does not start: $(tail -n 1 "$dir/data/server.log" 2>/dev/null); 'rm -rf .demo' makes a new one"
 
 sql() { psql -X -q -v ON_ERROR_STOP=1 -h "$sockets" -U demo "$@"; }
-wanted=$(cat "$here"/*.sql | cksum)
+wanted=$(cat "$here"/demo/*.sql | cksum)
 if [ "$(cat "$dir/loaded" 2>/dev/null)" != "$wanted" ]; then
     echo "Loading the sample data ..."
     rm -f "$dir/loaded"
     sql -d postgres -c 'DROP DATABASE IF EXISTS demo' -c 'CREATE DATABASE demo' \
         -c 'DROP ROLE IF EXISTS demo_reader' -c 'CREATE ROLE demo_reader LOGIN' \
         -c 'GRANT pg_read_all_data TO demo_reader' >/dev/null || fail "the database could not be made"
-    for file in "$here"/*.sql; do
+    for file in "$here"/demo/*.sql; do
         PGOPTIONS='-c client_min_messages=warning' sql -d demo -f "$file" >/dev/null ||
             fail "$(basename "$file") could not be loaded"
     done
@@ -129,7 +129,7 @@ while IFS= read -r line; do
     '#'*) echo "  ${line#\# }" ;;
     ?*) echo "    http://127.0.0.1:$port$line" ;;
     esac
-done <"$here/urls.txt"
+done <"$here/demo/urls.txt"
 echo
 echo "Ctrl-C stops the service and its database."
 wait "$sluice" || true
