@@ -21,6 +21,9 @@ ALL_CFLAGS  = $(CSTD) $(WARN) $(HARD) -I. -DSLUICE_VERSION='"$(VERSION)"' $(PKG_
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 PKG_LIBS    = $(shell pkg-config --libs $(PKGS)) -lpthread -lm
 
+# `make V=1` shows the commands, otherwise only what is made is said.
+say = $(if $(V),,@echo "  $(1) $@" &&)
+
 # One archive a folder; what a folder may call is what its tests link.
 objs = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c))
 lib  = $(foreach f,$(1),$(BUILD)/lib$(f).a)
@@ -29,16 +32,25 @@ MAY_config  := config
 MAY_storage := storage odata
 MAY_server  := server storage config odata
 UNITS := odata config storage server
+SOURCES := $(wildcard odata/*.c config/*.c storage/*.c server/*.c)
 
 all: $(BUILD)/$(BIN) ## build the daemon
 
 $(BUILD)/$(BIN): $(BUILD)/server/main.o $(call lib,server storage config odata)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS)
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+# What a fresh Debian 12 needs to build and to test; and what lint, coverage, fuzz and bench add.
+DEPS       := gcc make pkg-config libc6-dev libmicrohttpd-dev libpq-dev libcjson-dev check \
+              libsubunit-dev postgresql python3 curl libxml2-utils
+DEPS_TOOLS := clang clang-format clang-tidy llvm cppcheck lcov wrk
+# The OASIS schemas are not ours to hand on; where a copy lies, $metadata is validated with it.
+SHARED     ?= ../shared
+PG         := tests/support/with_postgres.sh
 
 .SECONDEXPANSION:
 $(BUILD)/lib%.a: $$(filter-out %/main.o,$$(call objs,$$*))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR) $(AR) rcs $@ $^
 
 # tests/odata/lexer_test.c defines `Suite *lexer_suite(void)`; the runner's list is generated.
 $(BUILD)/tests/%/suites.h: $$(wildcard tests/$$*/*_test.c) Makefile
@@ -46,19 +58,84 @@ $(BUILD)/tests/%/suites.h: $$(wildcard tests/$$*/*_test.c) Makefile
 	@for f in $(sort $(patsubst %_test.c,%,$(notdir $(wildcard tests/$*/*_test.c)))); do \
 	    echo "SUITE($$f)"; done > $@
 $(BUILD)/tests/%/run.o: tests/run.c $(BUILD)/tests/%/suites.h
-	$(CC) $(ALL_CFLAGS) -DSUITES='"$(BUILD)/tests/$*/suites.h"' -c -o $@ $<
+	$(call say,CC) $(CC) $(ALL_CFLAGS) -DSUITES='"$(BUILD)/tests/$*/suites.h"' -c -o $@ $<
 $(BUILD)/test_%: $$(call objs,tests/$$*) $(BUILD)/tests/%/run.o $$(call objs,tests/support) \
                  $$(call lib,$$(MAY_$$*)) $$(call lib,odata)
-	$(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) \
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) \
 	    -Wl,--end-group $(shell pkg-config --libs check $(PKGS)) -lpthread -lm
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,CC) $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+check: check-unit check-integration check-docs ## run all tests
+
+# Each folder's runner prints its own sum; the first that fails stops make.
 check-unit: $(foreach u,$(UNITS),$(if $(wildcard tests/$(u)/*_test.c),check-$(u))) ## run the unit tests
 check-%: $(BUILD)/test_%
-	$(if $(filter storage server,$*),tests/support/with_postgres.sh )$(BUILD)/test_$*
+	$(if $(filter storage server,$*),$(PG) )$(BUILD)/test_$*
+
+check-integration: $(BUILD)/$(BIN) ## run the daemon against a real PostgreSQL (ONLY=regex, SHARED=folder)
+	$(PG) python3 tests/integration/run.py --sluice $(BUILD)/$(BIN) --shared '$(SHARED)' \
+	    $(if $(ONLY),--only '$(ONLY)')
+
+check-docs: $(BUILD)/$(BIN)
+	@$(BUILD)/$(BIN) --print-config-doc | diff -u docs/CONFIG.md - || \
+	    { echo "docs/CONFIG.md is not what the settings say: run 'make docs'"; exit 1; }
+
+docs: $(BUILD)/$(BIN) ## print docs/CONFIG.md from the table of settings
+	$(BUILD)/$(BIN) --print-config-doc > docs/CONFIG.md
+
+tests: $(foreach u,$(UNITS),$(if $(wildcard tests/$(u)/*_test.c),$(BUILD)/test_$(u)))
+
+demo: ## serve a throwaway database with sample data (PORT=8080)
+	@loadtest/demo/demo.sh
+
+run: $(BUILD)/$(BIN) ## serve the database that libpq's variables name (ARGS=...)
+	$(BUILD)/$(BIN) $(ARGS)
+
+bench: $(BUILD)/$(BIN) ## measure against psql, pgbench and a static file (ARGS=...)
+	$(PG) python3 loadtest/bench.py --sluice $(BUILD)/$(BIN) $(ARGS)
+
+deps: ## install what building and testing need (Debian, Ubuntu)
+	@tests/support/install.sh $(DEPS)
+deps-tools: ## install what lint, coverage, fuzz and bench need besides
+	@tests/support/install.sh $(DEPS) $(DEPS_TOOLS)
+
+# clang-tidy 14 misjudges va_list when it is given several files in one run.
+lint: format-check ## look for faults without running: clang-tidy, cppcheck, who includes whom
+	tests/layers.sh
+	printf '%s\n' $(SOURCES) | xargs -P 2 -n 1 sh -c \
+	    'clang-tidy --quiet --warnings-as-errors="*" "$$0" -- $(CSTD) -I. $(PKG_CFLAGS) 2>/dev/null'
+	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -I. \
+	    --enable=warning,performance,portability $(SOURCES)
+
+coverage: ## unit and integration tests with line counts, into build-coverage/html
+	$(MAKE) BUILD=build-coverage CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage check-unit \
+	    check-integration
+	lcov --quiet --capture --directory build-coverage --output-file build-coverage/all.info
+	lcov --quiet --extract build-coverage/all.info "$(CURDIR)/config/*" "$(CURDIR)/odata/*" \
+	    "$(CURDIR)/storage/*" "$(CURDIR)/server/*" --output-file build-coverage/ours.info
+	genhtml --quiet build-coverage/ours.info --output-directory build-coverage/html
+	lcov --summary build-coverage/ours.info
+
+# Every tests/fuzz/X_fuzz.c is a target; its seeds are in tests/fuzz/seeds/X, what it finds goes to
+# build-fuzz/corpus/X.
+FUZZ_SECONDS ?= 30
+FUZZ := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
+fuzz: ## run every parser on invented input (FUZZ_SECONDS=30 each)
+	$(MAKE) CC=clang BUILD=build-fuzz SAN=fuzzer-no-link,address,undefined fuzz-run
+fuzz-run: $(FUZZ:%=fuzz-run-%)
+fuzz-run-%: $(BUILD)/fuzz_%
+	@mkdir -p $(BUILD)/corpus/$*
+	$(BUILD)/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 \
+	    -print_final_stats=1 $(BUILD)/corpus/$* $(wildcard tests/fuzz/seeds/$*)
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/%_fuzz.o $$(call lib,server storage config odata)
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< -Wl,--start-group $(filter %.a,$^) \
+	    -Wl,--end-group $(PKG_LIBS)
+
+install: $(BUILD)/$(BIN) ## install the daemon below DESTDIR and PREFIX
+	install -D -m 755 $(BUILD)/$(BIN) $(DESTDIR)$(PREFIX)/bin/$(BIN)
 
 format: ## format the sources
 	clang-format -i $(wildcard */*.[ch] tests/*/*.[ch] tests/*.[ch])
@@ -71,10 +148,19 @@ clean: ## remove what was built
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: all check-unit format format-check clean help
+.PHONY: all bench check check-docs check-integration check-unit clean coverage demo deps deps-tools docs \
+        format format-check fuzz fuzz-run help install lint run tests
 .PRECIOUS: $(BUILD)/%.o $(BUILD)/tests/%/suites.h $(BUILD)/test_%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # Runs the cases of a grammar test suite (TSV) against the URL parsers.
 $(BUILD)/abnf-check: $(BUILD)/tests/abnf/abnf_check.o $(call lib,odata)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $^
+
+# The serializer alone: no database, no HTTP. Calls of malloc are counted by wrapping them.
+$(BUILD)/bench_serializer: $$(call objs,loadtest/serializer) $$(call lib,storage odata)
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -o $@ \
+	    $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS)
+bench-serializer: $(BUILD)/bench_serializer ## measure JSON writing alone, and check its bytes
+	$(BUILD)/bench_serializer
+.PHONY: bench-serializer

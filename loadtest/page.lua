@@ -1,0 +1,16 @@
+-- wrk: a page of 20 by filter and order on an index, of a random kind and start.
+local base = 0
+function setup(thread)
+    thread:set("seed", base)
+    base = base + 1
+end
+function init()
+    math.randomseed(os.time() + seed)
+end
+function request()
+    local kind = math.random(0, 16)
+    local month = math.random(1, 6)
+    return wrk.format("GET", string.format(
+        "/events?$filter=kind%%20eq%%20%%27kind-%d%%27%%20and%%20happened_at%%20ge%%202024-%02d-01T00:00:00Z" ..
+        "&$orderby=happened_at,id&$top=20", kind, month))
+end

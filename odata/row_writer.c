@@ -1,0 +1,210 @@
+#include "odata/row_writer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void row_writer_init(struct row_writer *w, struct row_source *source, struct bytes *out,
+                     bool ieee754)
+{
+    w->source = source;
+    w->out = out;
+    w->ieee754 = ieee754;
+    w->depth = 0;
+}
+
+enum step row_writer_fail(struct odata_error *err, const char *internal)
+{
+    odata_error_set(err, 500, ODATA_CODE_INTERNAL, "", "the response could not be written");
+    snprintf(err->internal, sizeof(err->internal), "%s", internal);
+    return STEP_FAIL;
+}
+
+static bool push(struct row_writer *w, struct row_frame frame)
+{
+    if (w->depth == ROW_WRITER_FRAMES) {
+        w->out->failed = true;
+        return false;
+    }
+    w->stack[w->depth++] = frame;
+    return true;
+}
+
+void row_writer_begin(struct row_writer *w, const struct shape *shape, const struct field *fields,
+                      char separator)
+{
+    w->depth = 1;
+    w->stack[0] = (struct row_frame){
+        .kind = FRAME_OBJECT, .shape = shape, .fields = fields, .separator = separator};
+}
+
+static void close_bracket(struct bytes *out, char separator, char open, char closing)
+{
+    char *room = bytes_reserve(out, 2);
+    if (UNLIKELY(room == NULL)) {
+        return;
+    }
+    size_t count = 0;
+    if (separator == open) { /* nothing stands inside */
+        room[count++] = open;
+    }
+    room[count++] = closing;
+    bytes_added(out, count);
+}
+
+void row_writer_end(struct row_writer *w)
+{
+    close_bracket(w->out, w->stack[0].separator, '{', '}');
+    w->depth = 0;
+}
+
+static inline void put_label(struct bytes *out, char separator, struct str label)
+{
+    char *room = bytes_reserve(out, label.len + 1);
+    if (LIKELY(room != NULL)) {
+        *room = separator;
+        memcpy(room + 1, label.ptr, label.len);
+        bytes_added(out, label.len + 1);
+    }
+}
+
+static inline void put_value(struct bytes *out, const struct member *m, const struct field *field)
+{
+    if (LIKELY(field->len >= 0)) {
+        m->form->write(out, field->ptr, (size_t)field->len, m->form);
+    } else if (m->collection_null_is_empty) {
+        BYTES_PUT_LITERAL(out, "[]");
+    } else {
+        BYTES_PUT_LITERAL(out, "null");
+    }
+}
+
+/* A child that has no rows may have no count either. */
+static void put_count(const struct row_writer *w, const struct field *field)
+{
+    struct bytes *out = w->out;
+    struct str digits = field->len < 0 ? STR("0") : (struct str){field->ptr, (size_t)field->len};
+    uint64_t value;
+    if (!str_to_u64(digits, &value)) {
+        out->failed = true;
+        return;
+    }
+    if (w->ieee754) {
+        bytes_put_char(out, '"');
+    }
+    bytes_put_u64(out, value);
+    if (w->ieee754) {
+        bytes_put_char(out, '"');
+    }
+}
+
+static void put_link(struct bytes *out, const struct row_link *link, const struct field *fields)
+{
+    bytes_put_char(out, '"');
+    bytes_put_str(out, link->prefix);
+    for (size_t i = 0; i < link->key_count; i++) {
+        const struct field *field = &fields[link->keys[i].field];
+        bytes_put_char(out, i == 0 ? '(' : ',');
+        bytes_put_str(out, link->keys[i].name);
+        if (field->len < 0) {
+            out->failed = true; /* a key is never null */
+            return;
+        }
+        link->keys[i].form->write(out, field->ptr, (size_t)field->len, link->keys[i].form);
+    }
+    if (link->key_count > 0) {
+        bytes_put_char(out, ')');
+    }
+    bytes_put_str(out, link->suffix);
+    bytes_put_char(out, '"');
+}
+
+/* Writes members of the object on top until they are all written or one is an object or array. */
+static void put_members(struct row_writer *w, struct row_frame *f)
+{
+    struct bytes *const out = w->out;
+    const struct field *const fields = f->fields;
+    const struct member *const end = f->shape->members + f->shape->count;
+    char separator = f->separator;
+    for (const struct member *m = f->shape->members + f->at; m < end; m++) {
+        put_label(out, separator, m->label);
+        separator = ',';
+        switch (m->kind) {
+        case MEMBER_VALUE:
+            put_value(out, m, &fields[m->field]);
+            break;
+        case MEMBER_CONSTANT:
+            break;
+        case MEMBER_LINK:
+            put_link(out, m->link, fields);
+            break;
+        case MEMBER_COUNT:
+            put_count(w, &fields[m->field]);
+            break;
+        case MEMBER_TO_ONE:
+            if (fields[m->field].len < 0) {
+                BYTES_PUT_LITERAL(out, "null");
+                break;
+            }
+            f->at = (size_t)(m + 1 - f->shape->members);
+            f->separator = separator;
+            push(w,
+                 (struct row_frame){
+                     .kind = FRAME_OBJECT, .shape = m->shape, .fields = fields, .separator = '{'});
+            return;
+        case MEMBER_TO_MANY:
+            f->at = (size_t)(m + 1 - f->shape->members);
+            f->separator = separator;
+            push(w,
+                 (struct row_frame){
+                     .kind = FRAME_ARRAY, .level = m->level, .shape = m->shape, .separator = '['});
+            return;
+        }
+    }
+    f->at = f->shape->count;
+    f->separator = separator;
+}
+
+static enum step next_item(struct row_writer *w, struct row_frame *f, struct odata_error *err)
+{
+    const struct field *fields;
+    enum step step = row_source_next(w->source, f->level, &fields, err);
+    if (step == STEP_OK) {
+        bytes_put_char(w->out, f->separator);
+        f->separator = ',';
+        push(w, (struct row_frame){
+                    .kind = FRAME_OBJECT, .shape = f->shape, .fields = fields, .separator = '{'});
+    } else if (step == STEP_END) {
+        close_bracket(w->out, f->separator, '[', ']');
+        w->depth--;
+    }
+    return step;
+}
+
+enum step row_writer_step(struct row_writer *w, size_t high_mark, struct odata_error *err)
+{
+    for (;;) {
+        struct row_frame *f = &w->stack[w->depth - 1];
+        if (f->kind == FRAME_OBJECT) {
+            put_members(w, f);
+            if (UNLIKELY(bytes_failed(w->out))) {
+                return row_writer_fail(err, "a value was refused, or the buffer's limit reached");
+            }
+            if (f != &w->stack[w->depth - 1]) {
+                continue; /* one level deeper */
+            }
+            if (w->depth == 1) {
+                return STEP_END;
+            }
+            close_bracket(w->out, f->separator, '{', '}');
+            w->depth--;
+            continue;
+        }
+        if (w->out->len >= high_mark) {
+            return STEP_OK;
+        }
+        enum step step = next_item(w, f, err);
+        if (step == STEP_AGAIN || step == STEP_FAIL) {
+            return step;
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/*
+ * row_writer - one row of a response as a JSON object, nested rows included.
+ *
+ * Walks the shape with an explicit stack, so that it can stop wherever a nested row is not here yet
+ * or the buffer is full, and go on from there. Part of odata/feed_writer.c, which does the rest of
+ * the document; nobody else needs it.
+ *
+ * Owns:  nothing. Borrows source and out; fields are lent to it as odata/row_source.h says.
+ * Never: allocates.
+ */
+#ifndef ODATA_ROW_WRITER_H
+#define ODATA_ROW_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "odata/bytes.h"
+#include "odata/compiler.h"
+#include "odata/limits.h"
+#include "odata/odata_error.h"
+#include "odata/row_source.h"
+#include "odata/shape.h"
+#include "odata/step.h"
+
+enum row_frame_kind {
+    FRAME_OBJECT, /* members of shape from fields, at is the next one */
+    FRAME_ARRAY,  /* rows of level, each an object of shape */
+};
+
+struct row_frame {
+    enum row_frame_kind kind;
+    unsigned level;
+    const struct shape *shape;
+    const struct field *fields;
+    size_t at;
+    char separator; /* what stands before the next member or item: the bracket, later a comma */
+};
+
+enum {
+    /* An array and an object for each level of $expand, and the root. */
+    ROW_WRITER_FRAMES = 2 * LIMIT_EXPAND_DEPTH + 2,
+};
+
+struct row_writer {
+    struct row_source *source;
+    struct bytes *out;
+    bool ieee754; /* counts are Edm.Int64: strings then */
+    size_t depth;
+    struct row_frame stack[ROW_WRITER_FRAMES];
+};
+
+void row_writer_init(struct row_writer *w, struct row_source *source, struct bytes *out,
+                     bool ieee754);
+
+/*
+ * Starts an object. separator: '{', or ',' when the caller has written the bracket and a member.
+ */
+void row_writer_begin(struct row_writer *w, const struct shape *shape, const struct field *fields,
+                      char separator);
+
+/*
+ * STEP_END: all members are written, the object is still open. STEP_OK: out holds high_mark bytes.
+ * STEP_AGAIN: a nested row is awaited. STEP_FAIL: err is filled.
+ */
+enum step row_writer_step(struct row_writer *w, size_t high_mark,
+                          struct odata_error *err) NODISCARD;
+
+/* After STEP_END: closes the object. */
+void row_writer_end(struct row_writer *w);
+
+/* For whatever cannot be written: fills err with a 500 that tells nothing of the inside. */
+enum step row_writer_fail(struct odata_error *err, const char *internal);
+
+#endif

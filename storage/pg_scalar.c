@@ -1,0 +1,314 @@
+#include <string.h>
+
+#include "odata/json_writer.h"
+#include "storage/pg_value_priv.h"
+
+/* The first byte of [from, end) that is no digit. */
+static inline const char *skip_digits(const char *from, const char *end)
+{
+    const char *p = from;
+    while (p < end && pg_is_digit(*p)) {
+        p++;
+    }
+    return p;
+}
+
+static bool text_is(const char *text, size_t len, struct str wanted)
+{
+    return str_eq((struct str){text, len}, wanted);
+}
+
+void pg_put_bool(struct bytes *out, const char *text, size_t len)
+{
+    if (LIKELY(len == 1 && text[0] == 't')) {
+        BYTES_PUT_LITERAL(out, "true");
+    } else if (LIKELY(len == 1 && text[0] == 'f')) {
+        BYTES_PUT_LITERAL(out, "false");
+    } else {
+        out->failed = true;
+    }
+}
+
+void pg_write_bool(struct bytes *out, const char *text, size_t len, const struct value_form *form)
+{
+    (void)form;
+    pg_put_bool(out, text, len);
+}
+
+static inline bool is_integer(const char *text, size_t len)
+{
+    size_t i = len > 0 && text[0] == '-';
+    if (UNLIKELY(i == len)) {
+        return false;
+    }
+    for (; i < len; i++) {
+        if (UNLIKELY(!pg_is_digit(text[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void pg_put_integer(struct bytes *out, const char *text, size_t len)
+{
+    if (UNLIKELY(!is_integer(text, len))) {
+        out->failed = true;
+        return;
+    }
+    bytes_put(out, text, len);
+}
+
+void pg_write_integer(struct bytes *out, const char *text, size_t len,
+                      const struct value_form *form)
+{
+    (void)form;
+    /* Of int8 at most; with the room known, a copy of constant size is one move for most. */
+    char *room = bytes_reserve(out, 24);
+    if (UNLIKELY(room == NULL)) {
+        return;
+    }
+    if (UNLIKELY(len > 24 || !is_integer(text, len))) {
+        out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < len; i++) {
+        room[i] = text[i];
+    }
+    bytes_added(out, len);
+}
+
+void pg_write_integer_string(struct bytes *out, const char *text, size_t len,
+                             const struct value_form *form)
+{
+    (void)form;
+    bytes_put_char(out, '"');
+    pg_put_integer(out, text, len);
+    bytes_put_char(out, '"');
+}
+
+/* What numeric, float4 and float8 have besides numbers, and OData's words for it. */
+static struct str special_number(const char *text, size_t len)
+{
+    if (text_is(text, len, STR("NaN"))) {
+        return STR("NaN");
+    }
+    if (text_is(text, len, STR("Infinity"))) {
+        return STR("INF");
+    }
+    if (text_is(text, len, STR("-Infinity"))) {
+        return STR("-INF");
+    }
+    return STR("");
+}
+
+/* Digits, with a point and more digits perhaps, to the end. */
+static bool is_decimal(const char *text, size_t len)
+{
+    const char *end = text + len;
+    const char *whole = text + (len > 0 && text[0] == '-');
+    const char *p = skip_digits(whole, end);
+    if (p == whole) {
+        return false;
+    }
+    if (p < end && *p == '.') {
+        const char *fraction = p + 1;
+        p = skip_digits(fraction, end);
+        return p == end && p > fraction;
+    }
+    return p == end;
+}
+
+/* A number as JSON has it (RFC 8259, 6), but for leading zeros, which PostgreSQL never writes. */
+static bool is_json_number(const char *text, size_t len)
+{
+    const char *end = text + len;
+    const char *p = text;
+    while (p < end && *p != 'e') {
+        p++;
+    }
+    if (!is_decimal(text, (size_t)(p - text))) {
+        return false;
+    }
+    if (p == end) {
+        return true;
+    }
+    p++;
+    if (p < end && (*p == '+' || *p == '-')) {
+        p++;
+    }
+    return p < end && skip_digits(p, end) == end;
+}
+
+/* A number as it is, or one of the three words, in quotes when quote is. */
+static inline void put_number(struct bytes *out, const char *text, size_t len, bool is_number,
+                              bool quote)
+{
+    if (LIKELY(is_number)) {
+        bytes_put(out, text, len);
+        return;
+    }
+    struct str special = special_number(text, len);
+    if (special.len == 0) {
+        out->failed = true;
+        return;
+    }
+    if (quote) {
+        bytes_put_char(out, '"');
+    }
+    bytes_put_str(out, special);
+    if (quote) {
+        bytes_put_char(out, '"');
+    }
+}
+
+void pg_put_numeric(struct bytes *out, const char *text, size_t len)
+{
+    put_number(out, text, len, is_decimal(text, len), false);
+}
+
+void pg_write_numeric(struct bytes *out, const char *text, size_t len,
+                      const struct value_form *form)
+{
+    (void)form;
+    put_number(out, text, len, is_decimal(text, len), true);
+}
+
+void pg_write_numeric_string(struct bytes *out, const char *text, size_t len,
+                             const struct value_form *form)
+{
+    (void)form;
+    bytes_put_char(out, '"');
+    pg_put_numeric(out, text, len);
+    bytes_put_char(out, '"');
+}
+
+void pg_put_float(struct bytes *out, const char *text, size_t len)
+{
+    put_number(out, text, len, is_json_number(text, len), false);
+}
+
+void pg_write_float(struct bytes *out, const char *text, size_t len, const struct value_form *form)
+{
+    (void)form;
+    put_number(out, text, len, is_json_number(text, len), true);
+}
+
+/*
+ * With lc_monetary=C: `$1,234.50`, `-$0.07`. Signs of currency and group separators are dropped;
+ * the sign stays in front. Any other byte is refused: it would be another locale's.
+ */
+void pg_put_money(struct bytes *out, const char *text, size_t len)
+{
+    char *room = bytes_reserve(out, len);
+    if (room == NULL) {
+        return;
+    }
+    size_t written = 0;
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        if (c == '$' || c == ',') {
+            continue;
+        }
+        room[written++] = c;
+    }
+    if (!is_decimal(room, written)) {
+        out->failed = true;
+        return;
+    }
+    bytes_added(out, written);
+}
+
+void pg_write_money(struct bytes *out, const char *text, size_t len, const struct value_form *form)
+{
+    (void)form;
+    pg_put_money(out, text, len);
+}
+
+void pg_write_money_string(struct bytes *out, const char *text, size_t len,
+                           const struct value_form *form)
+{
+    (void)form;
+    bytes_put_char(out, '"');
+    pg_put_money(out, text, len);
+    bytes_put_char(out, '"');
+}
+
+enum {
+    UUID_LENGTH = 36,
+};
+
+/* 8-4-4-4-12 hexadecimal digits. */
+static bool is_uuid(const char *text, size_t len)
+{
+    if (len != UUID_LENGTH) {
+        return false;
+    }
+    unsigned wrong = 0;
+    for (size_t i = 0; i < UUID_LENGTH; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        unsigned hex = (unsigned)((unsigned char)(c - '0') <= 9) |
+                       (unsigned)((unsigned char)((c | 0x20) - 'a') <= 5);
+        wrong |= dash ? (unsigned)(c != '-') : hex ^ 1U;
+    }
+    return wrong == 0;
+}
+
+void pg_put_uuid(struct bytes *out, const char *text, size_t len)
+{
+    if (UNLIKELY(!is_uuid(text, len))) {
+        out->failed = true;
+        return;
+    }
+    bytes_put(out, text, len);
+}
+
+void pg_write_uuid(struct bytes *out, const char *text, size_t len, const struct value_form *form)
+{
+    (void)form;
+    char *room = bytes_reserve(out, UUID_LENGTH + 2);
+    if (UNLIKELY(room == NULL)) {
+        return;
+    }
+    if (UNLIKELY(!is_uuid(text, len))) {
+        out->failed = true;
+        return;
+    }
+    room[0] = '"';
+    memcpy(room + 1, text, UUID_LENGTH);
+    room[UUID_LENGTH + 1] = '"';
+    bytes_added(out, UUID_LENGTH + 2);
+}
+
+void pg_write_text(struct bytes *out, const char *text, size_t len, const struct value_form *form)
+{
+    (void)form;
+    json_put_string(out, text, len);
+}
+
+/* char(n) is filled up with blanks, which its own comparisons do not see. */
+size_t pg_bpchar_length(const char *text, size_t len)
+{
+    size_t n = len;
+    while (n > 0 && text[n - 1] == ' ') {
+        n--;
+    }
+    return n;
+}
+
+void pg_write_bpchar(struct bytes *out, const char *text, size_t len, const struct value_form *form)
+{
+    (void)form;
+    json_put_string(out, text, pg_bpchar_length(text, len));
+}
+
+/* json, jsonb and GeoJSON: PostgreSQL has checked it, and JSON may stand in JSON. */
+void pg_write_json(struct bytes *out, const char *text, size_t len, const struct value_form *form)
+{
+    (void)form;
+    if (UNLIKELY(len == 0)) {
+        out->failed = true;
+        return;
+    }
+    bytes_put(out, text, len);
+}
