@@ -17,17 +17,6 @@ void lexer_init(struct lexer *lx, struct arena *a, struct str text, const char *
         .arena = a, .text = text, .code = code, .target = target, .where = where, .err = err};
 }
 
-bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...)
-{
-    char message[200];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(message, sizeof(message), fmt, args);
-    va_end(args);
-    return odata_error_set(lx->err, 400, lx->code, lx->target, "%s at byte %zu of %s", message,
-                           offset, lx->where);
-}
-
 struct str lexer_shown(struct str text)
 {
     struct str shown = str_slice(text, 0, QUOTED_BYTES);
@@ -36,6 +25,23 @@ struct str lexer_shown(struct str text)
         shown.len--;
     }
     return shown;
+}
+
+bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...)
+{
+    char message[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof(message), fmt, args);
+    va_end(args);
+    if (lx->quotes_text) {
+        struct str shown = lexer_shown(lx->text);
+        return odata_error_set(lx->err, 400, lx->code, lx->target, "%s at byte %zu of %s '%.*s%s'",
+                               message, offset, lx->where, STR_ARG(shown),
+                               shown.len < lx->text.len ? "..." : "");
+    }
+    return odata_error_set(lx->err, 400, lx->code, lx->target, "%s at byte %zu of %s", message,
+                           offset, lx->where);
 }
 
 static char peek(const struct lexer *lx, size_t at)
