@@ -11,25 +11,25 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd -P)
 [ "$(id -u)" = 0 ] || { echo "chroot.sh: needs root" >&2; exit 1; }
 command -v debootstrap >/dev/null || { echo "chroot.sh: debootstrap is not installed" >&2; exit 1; }
+# The service of the image needs a database to talk to.
+[ -n "${PGTEST_DATA:-}" ] || exec "$root/tests/support/with_postgres.sh" "$root/tests/docker/chroot.sh" "$@"
 work=${1:-$(mktemp -d /var/tmp/sluice-image.XXXXXX)}
 mkdir -p "$work"
 work=$(cd "$work" && pwd -P)
+keep=${1:-}
 mounted=()
 pids=()
 finish() {
     local status=$? p m
     for p in "${pids[@]}"; do kill "$p" 2>/dev/null || true; done
     for m in "${mounted[@]}"; do umount "$m" 2>/dev/null || umount -l "$m" || true; done
-    rm -rf --one-file-system "$work"/stage.* "$work/stages"
-    [ -n "${KEEP:-}" ] || [ "${base_was_there:-}" = 1 ] || rm -rf --one-file-system "$work/base"
+    rm -rf --one-file-system "$work"/stage.*
+    [ -n "$keep" ] || rm -rf --one-file-system "$work"
     exit "$status"
 }
 trap finish EXIT
 
-base_was_there=0
-if [ -x "$work/base/bin/sh" ]; then
-    base_was_there=1
-else
+if [ ! -s "$work/base/etc/debian_version" ]; then
     debootstrap --variant=minbase bookworm "$work/base" "${MIRROR:-http://deb.debian.org/debian}" >"$work/debootstrap.log" ||
         { tail -n 5 "$work/debootstrap.log" >&2; exit 1; }
 fi
@@ -87,7 +87,6 @@ words() { python3 -c 'import json, shlex, sys; print(shlex.join(json.loads(sys.a
 
 [ "$user" != 0 ] || { echo "chroot.sh: the image runs as root" >&2; exit 1; }
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-export stage workdir user port
 environment+=("SLUICE_LISTEN=0.0.0.0:$port") # 8080 may be taken here; the image's default is checked below
 in_stage "$(words "$entry") --print-config" >/dev/null
 
@@ -107,10 +106,6 @@ serve() {
     wait "${pids[-1]}" || true
     if in_stage "$(words "$health")" 2>/dev/null; then echo "chroot.sh: healthy without a process" >&2; return 1; fi
 }
-eval "$("$root/tests/support/with_postgres.sh" true && true)" || true
-if [ -z "${PGTEST_DATA:-}" ]; then
-    KEEP=1 exec "$root/tests/support/with_postgres.sh" "$0" "$@"
-fi
 serve
 size=$(du -sk --one-file-system "$stage" | cut -f1)
 base=$(du -sk --one-file-system "$work/base" | cut -f1)

@@ -4,7 +4,6 @@
 #include <check.h>
 
 #include "odata/metadata_xml.h"
-#include "odata/service_doc.h"
 
 #define S(text)        \
     {                  \
@@ -279,51 +278,6 @@ START_TEST(keeps_the_limit)
 }
 END_TEST
 
-#define VALUE                                                                               \
-    "\"value\":[{\"name\":\"It\xc3\xa4ms\",\"kind\":\"EntitySet\",\"url\":\"It%C3%A4ms\"}," \
-    "{\"name\":\"order\",\"kind\":\"EntitySet\",\"url\":\"order\"}]}"
-
-static const struct service_row {
-    const char *name;
-    const struct model *model;
-    struct response_format format;
-    const char *context;
-    const char *json;
-} service_rows[] = {
-    {"4.0",
-     &shop,
-     {ODATA_4_0, MEDIA_JSON, METADATA_MINIMAL, false, false},
-     "http://h/$metadata",
-     "{\"@odata.context\":\"http://h/$metadata\"," VALUE},
-    {"4.01",
-     &shop,
-     {ODATA_4_01, MEDIA_JSON, METADATA_FULL, false, false},
-     "http://h/$metadata",
-     "{\"@context\":\"http://h/$metadata\"," VALUE},
-    {"without metadata",
-     &shop,
-     {ODATA_4_0, MEDIA_JSON, METADATA_NONE, false, false},
-     "http://h/$metadata",
-     "{" VALUE},
-    {"nothing to show",
-     &empty,
-     {ODATA_4_0, MEDIA_JSON, METADATA_MINIMAL, false, false},
-     "http://h/\"",
-     "{\"@odata.context\":\"http://h/\\\"\",\"value\":[]}"},
-};
-
-START_TEST(writes_the_service_document)
-{
-    const struct service_row *row = &service_rows[_i];
-    struct bytes out;
-    bytes_init(&out, 4096);
-    service_doc_put(&out, row->model, &row->format, str_from(row->context));
-    ck_assert_msg(str_eq(bytes_str(&out), str_from(row->json)), "%s: %.*s", row->name,
-                  STR_ARG(bytes_str(&out)));
-    bytes_fini(&out);
-}
-END_TEST
-
 Suite *metadata_xml_suite(void);
 
 Suite *metadata_xml_suite(void)
@@ -332,7 +286,6 @@ Suite *metadata_xml_suite(void)
     TCase *t = tcase_create("documents");
     tcase_add_loop_test(t, writes_csdl, 0, (int)ARRAY_SIZE(rows));
     tcase_add_test(t, keeps_the_limit);
-    tcase_add_loop_test(t, writes_the_service_document, 0, (int)ARRAY_SIZE(service_rows));
     suite_add_tcase(s, t);
     return s;
 }
