@@ -28,6 +28,16 @@ bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...)
                            offset, lx->where);
 }
 
+struct str lexer_shown(struct str text)
+{
+    struct str shown = str_slice(text, 0, QUOTED_BYTES);
+    while (shown.len < text.len && shown.len > 0 &&
+           ((unsigned char)text.ptr[shown.len] & 0xC0) == 0x80) {
+        shown.len--;
+    }
+    return shown;
+}
+
 static char peek(const struct lexer *lx, size_t at)
 {
     return at < lx->text.len ? lx->text.ptr[at] : '\0';
@@ -120,15 +130,14 @@ static bool quoted(struct lexer *lx, size_t open, struct str *out_text, size_t *
 static bool check_behind_quote(struct lexer *lx, size_t end)
 {
     if (lexer_is_name_byte(peek(lx, end))) {
-        struct str rest = str_slice(lx->text, end, end + QUOTED_BYTES);
-        size_t len = 0;
-        while (len < rest.len && lexer_is_name_byte(rest.ptr[len])) {
-            len++;
+        size_t rest = end;
+        while (lexer_is_name_byte(peek(lx, rest))) {
+            rest++;
         }
         return lexer_fail(lx, end,
                           "the string ends before '%.*s' (a quote inside of a string is written "
                           "twice, '')",
-                          (int)len, rest.ptr);
+                          STR_ARG(lexer_shown(str_slice(lx->text, end, rest))));
     }
     return true;
 }
@@ -186,7 +195,7 @@ static bool prefixed_token(struct lexer *lx, struct token *t)
     }
     if (str_find(prefix, '.', 0) == prefix.len) {
         return lexer_fail(lx, t->offset, "%.*s'...' is no literal of OData V4",
-                          (int)(prefix.len < QUOTED_BYTES ? prefix.len : QUOTED_BYTES), prefix.ptr);
+                          STR_ARG(lexer_shown(prefix)));
     }
     t->literal = LITERAL_ENUM;
     t->type_name = prefix;

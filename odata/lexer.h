@@ -76,6 +76,9 @@ bool lexer_next(struct lexer *lx) NODISCARD;
 /* Fills the error: the message, then ` at byte N of $filter`. Returns false. */
 bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
+/* At most 40 bytes of text, cut between characters: what an error message quotes. */
+struct str lexer_shown(struct str text);
+
 static inline bool lexer_is_digit(char c)
 {
     return c >= '0' && c <= '9';

@@ -168,6 +168,26 @@ static const struct option_rule rules[] = {
     RAW(id, PLACE_REQUEST),
 };
 
+/* Standard options of OData-Temporal that we do not have: 501 and not "unknown". */
+static const struct str later_options[] = {
+    {STR_INIT("$at")},
+    {STR_INIT("$from")},
+    {STR_INIT("$to")},
+    {STR_INIT("$toInclusive")},
+};
+
+bool option_refuse(struct str name, struct odata_error *err)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(later_options); i++) {
+        if (str_ieq(name, later_options[i])) {
+            return odata_error_not_implemented(err, later_options[i].ptr, "%s is not implemented",
+                                               later_options[i].ptr);
+        }
+    }
+    return odata_error_set(err, 400, ODATA_CODE_BAD_QUERY_OPTION, "", "unknown query option '%.*s'",
+                           STR_ARG(lexer_shown(name)));
+}
+
 const struct option_rule *option_find(struct str name)
 {
     struct str bare = str_starts_with(name, STR("$")) ? str_from_offset(name, 1) : name;
@@ -319,6 +339,9 @@ static bool parse_nested_option(struct parser *p, enum option_place place, struc
         return parser_unexpected(p, "an option such as $filter=...");
     }
     const struct option_rule *rule = option_find(p->lx.token.text);
+    if (rule == NULL && parser_token(p) == TOKEN_DOLLAR) {
+        return option_refuse(p->lx.token.text, p->lx.err);
+    }
     if (rule == NULL || (rule->places & (unsigned)place) == 0) {
         return parser_unexpected(p, "an option that is allowed here");
     }

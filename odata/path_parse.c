@@ -10,7 +10,6 @@ enum {
      * some clients do not encode it. By the letter (URL Conventions 2) it separates segments.
      */
     ACCEPT_SLASH_IN_QUOTES = true,
-    QUOTED_BYTES = 40, /* of a segment that an error message quotes */
 };
 
 enum {
@@ -98,12 +97,8 @@ static size_t segment_end(struct str raw, size_t at)
 static bool start_lexer(struct reader *r, struct str text, const char *code)
 {
     struct lexer *lx = &r->p.lx;
-    struct str shown = str_slice(text, 0, QUOTED_BYTES);
+    struct str shown = lexer_shown(text);
     struct str where;
-    size_t bad;
-    while (!percent_is_utf8(shown, &bad)) {
-        shown.len = bad;
-    }
     if (!arena_format(lx->arena, &where, "path segment '%.*s%s'", STR_ARG(shown),
                       shown.len < text.len ? "..." : "")) {
         return odata_error_too_complex(r->err);
@@ -194,7 +189,7 @@ static bool only_container_before(const struct reader *r, size_t index)
 static bool refuse(struct reader *r, struct str text, const char *why)
 {
     return odata_error_set(r->err, 400, ODATA_CODE_BAD_PATH, "", "path segment '%.*s' %s",
-                           STR_ARG(str_slice(text, 0, QUOTED_BYTES)), why);
+                           STR_ARG(lexer_shown(text)), why);
 }
 
 static bool read_dollar(struct reader *r, struct str text, struct segment *s)
@@ -230,8 +225,7 @@ static bool check_order(struct reader *r, struct str text, enum segment_kind kin
             !(kind == SEGMENT_QUERY && before == SEGMENT_COUNT)) {
             return odata_error_set(r->err, 400, ODATA_CODE_BAD_PATH, "",
                                    "nothing can follow %s in a path, found '%.*s'",
-                                   dollar_segments[i].word.ptr,
-                                   STR_ARG(str_slice(text, 0, QUOTED_BYTES)));
+                                   dollar_segments[i].word.ptr, STR_ARG(lexer_shown(text)));
         }
     }
     return true;

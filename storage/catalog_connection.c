@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/session.h"
+
 enum {
-    GRACE_MS = 2000,     /* for statement_timeout's own answer */
-    LEAST_CONNECT_S = 2, /* libpq's own floor */
+    GRACE_MS = 2000,           /* for statement_timeout's own answer */
+    SESSION_BYTES = 64 * 1024, /* connection parameters */
 };
 
 struct str row_text(const struct catalog_row *row, int field)
@@ -52,24 +54,27 @@ static bool fail(struct odata_error *err, PGconn *conn, const char *sqlstate, co
     return false;
 }
 
+/* Reads only, and with names that format_type() qualifies unless they are PostgreSQL's own. */
 static PGconn *connect_to(const struct catalog_options *options, struct odata_error *err)
 {
-    int64_t timeout_s = (options->timeout_ms + 999) / 1000;
-    if (timeout_s < LEAST_CONNECT_S) {
-        timeout_s = LEAST_CONNECT_S;
+    const struct session_options session = {
+        .statement_timeout_ms = options->timeout_ms,
+        .connect_timeout_ms = options->timeout_ms,
+        .read_only = true,
+        .search_path = "pg_catalog",
+    };
+    struct arena a;
+    struct session_params params;
+    arena_init(&a, SESSION_BYTES);
+    PGconn *conn = NULL;
+    if (session_params_make(&a, options->db_uri, &session, &params, err)) {
+        conn = PQconnectdbParams(params.keywords, params.values, 1);
+        if (conn == NULL) {
+            raw_no_memory(err);
+        }
     }
-    char timeout[24];
-    snprintf(timeout, sizeof(timeout), "%lld", (long long)timeout_s);
-    /* What comes after dbname overrides the URI, what comes before it does not. */
-    const char *const names[] = {"connect_timeout", "fallback_application_name", "dbname",
-                                 "client_encoding", NULL};
-    const char *const values[] = {timeout, "sluice", options->db_uri, "UTF8", NULL};
-    PGconn *conn = PQconnectdbParams(names, values, 1);
-    if (conn == NULL) {
-        raw_no_memory(err);
-        return NULL;
-    }
-    if (PQstatus(conn) != CONNECTION_OK) {
+    arena_fini(&a);
+    if (conn != NULL && PQstatus(conn) != CONNECTION_OK) {
         fail(err, conn, NULL, "the database cannot be reached");
         PQfinish(conn);
         return NULL;
@@ -134,21 +139,6 @@ bool catalog_run(struct catalog_connection *conn, const char *what, const char *
     }
 }
 
-static bool begin(struct catalog_connection *conn, struct odata_error *err)
-{
-    char timeout[64];
-    snprintf(timeout, sizeof(timeout), "SET LOCAL statement_timeout = %lld",
-             (long long)(conn->timeout_ms > 0 ? conn->timeout_ms : 0));
-    const char *const statements[] = {"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", timeout,
-                                      "SET LOCAL search_path = pg_catalog"};
-    for (size_t i = 0; i < ARRAY_SIZE(statements); i++) {
-        if (!catalog_run(conn, "transaction", statements[i], NULL, 0, NULL, NULL, err)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool catalog_connect(const struct catalog_options *options, struct catalog_connection *out_conn,
                      struct odata_error *err)
 {
@@ -156,7 +146,9 @@ bool catalog_connect(const struct catalog_options *options, struct catalog_conne
     if (conn.pg == NULL) {
         return false;
     }
-    if (!begin(&conn, err)) {
+    /* One snapshot for all questions. */
+    if (!catalog_run(&conn, "transaction", "BEGIN ISOLATION LEVEL REPEATABLE READ", NULL, 0, NULL,
+                     NULL, err)) {
         catalog_disconnect(&conn);
         return false;
     }

@@ -71,52 +71,58 @@ static bool enter_list(struct str value, struct tree *out_tree)
     return str_eq(next_token(out_tree), STR("("));
 }
 
-/* Steps into a node of that type; its fields then come from next_field(). */
-static bool enter_node(struct str value, struct str type, struct tree *out_tree)
-{
-    *out_tree = (struct tree){value, 0};
-    return str_eq(next_token(out_tree), STR("{")) && str_eq(next_token(out_tree), type);
-}
+/* A field that is looked for in a node; value is "" until it is found. */
+struct field {
+    struct str name;
+    struct str value;
+};
 
 /*
- * The next field of a node. The first value belongs to its field even when it looks like a field's
- * name, as the name of a column may; a few values (constants) go on for more than one word.
+ * The next field of the node that t is in; false behind its closing brace. The first value belongs
+ * to its field even when it looks like a field's name, as the name of a column may; a few values
+ * (constants) go on for more than one word.
  */
-static bool next_field(struct tree *t, struct str *out_name, struct str *out_value)
+static bool next_field(struct tree *t, struct field *out_field)
 {
     struct str name = next_token(t);
     while (name.len > 0 && name.ptr[0] != ':') {
-        t->pos -= name.len;
-        name = next_value(t).len > 0 ? next_token(t) : STR("");
+        if (name.ptr[0] == '(' || name.ptr[0] == '{') {
+            t->pos -= name.len;
+            (void)next_value(t);
+        } else if (is_bracket(name.ptr[0])) {
+            return false;
+        }
+        name = next_token(t);
     }
-    if (name.len == 0) {
-        return false;
-    }
-    *out_name = name;
-    *out_value = next_value(t);
-    return out_value->len > 0;
+    out_field->name = name;
+    out_field->value = next_value(t);
+    return name.len > 0 && out_field->value.len > 0;
 }
 
-/* The value of one field of a node of that type. */
-static bool find_field(struct str node, struct str type, struct str field, struct str *out_value)
+/* Reads the node of that type that comes next, whole; true when every field is there. */
+static bool read_node(struct tree *t, struct str type, struct field *fields, size_t count)
 {
-    struct tree t;
-    struct str name;
-    if (!enter_node(node, type, &t)) {
+    struct field found;
+    size_t missing = count;
+    if (!str_eq(next_token(t), STR("{")) || !str_eq(next_token(t), type)) {
         return false;
     }
-    while (next_field(&t, &name, out_value)) {
-        if (str_eq(name, field)) {
-            return true;
+    while (next_field(t, &found)) {
+        for (size_t i = 0; i < count; i++) {
+            if (fields[i].value.len == 0 && str_eq(fields[i].name, found.name)) {
+                fields[i].value = found.value;
+                missing--;
+                break;
+            }
         }
     }
-    return false;
+    return missing == 0;
 }
 
-static bool find_number(struct str node, struct str type, struct str field, uint64_t *out_number)
+/* The same for a value that is such a node. */
+static bool read_fields(struct str node, struct str type, struct field *fields, size_t count)
 {
-    struct str value;
-    return find_field(node, type, field, &value) && str_to_u64(value, out_number);
+    return read_node(&(struct tree){node, 0}, type, fields, count);
 }
 
 /* The value at a place of a list, counted from 1 as PostgreSQL does; empty when there is none. */
@@ -133,55 +139,61 @@ static struct str list_item(struct str list, uint64_t place)
     return value;
 }
 
-/* Whether nothing in the query makes, merges or repeats rows. */
-static bool keeps_rows(struct str query)
+/* What is asked of a query: its rows are the rows of what it reads, neither merged nor repeated. */
+static const struct field kept_rows[] = {
+    {{STR_INIT(":commandType")}, {STR_INIT("1")}}, /* SELECT */
+    {{STR_INIT(":hasAggs")}, {STR_INIT("false")}},
+    {{STR_INIT(":hasTargetSRFs")}, {STR_INIT("false")}},
+    {{STR_INIT(":groupClause")}, {STR_INIT("<>")}},
+    {{STR_INIT(":groupingSets")}, {STR_INIT("<>")}},
+    {{STR_INIT(":distinctClause")}, {STR_INIT("<>")}},
+    {{STR_INIT(":setOperations")}, {STR_INIT("<>")}},
+};
+
+/* The parts of a query that matter here. */
+struct query {
+    struct str range_table;
+    struct str from;
+    struct str targets;
+};
+
+/* A rule's action is a list of queries; a view's has one. */
+static bool read_query(struct str rule, struct query *out_query)
 {
-    static const struct {
-        struct str field;
-        struct str value;
-    } wanted[] = {
-        {{STR_INIT(":commandType")}, {STR_INIT("1")}}, /* SELECT */
-        {{STR_INIT(":hasAggs")}, {STR_INIT("false")}},
-        {{STR_INIT(":hasTargetSRFs")}, {STR_INIT("false")}},
-        {{STR_INIT(":groupClause")}, {STR_INIT("<>")}},
-        {{STR_INIT(":groupingSets")}, {STR_INIT("<>")}},
-        {{STR_INIT(":distinctClause")}, {STR_INIT("<>")}},
-        {{STR_INIT(":setOperations")}, {STR_INIT("<>")}},
-    };
-    struct tree t;
-    struct str name;
-    struct str value;
-    unsigned found = 0;
-    if (!enter_node(query, STR("QUERY"), &t)) {
+    struct field fields[ARRAY_SIZE(kept_rows) + 3] = {
+        {STR(":rtable"), STR("")}, {STR(":jointree"), STR("")}, {STR(":targetList"), STR("")}};
+    for (size_t i = 0; i < ARRAY_SIZE(kept_rows); i++) {
+        fields[3 + i].name = kept_rows[i].name;
+    }
+    struct tree t = {rule, 0};
+    if (!str_eq(next_token(&t), STR("(")) ||
+        !read_node(&t, STR("QUERY"), fields, ARRAY_SIZE(fields)) ||
+        !str_eq(next_token(&t), STR(")")) || next_token(&t).len > 0) {
         return false;
     }
-    while (next_field(&t, &name, &value)) {
-        for (unsigned i = 0; i < ARRAY_SIZE(wanted); i++) {
-            if (str_eq(name, wanted[i].field) && str_eq(value, wanted[i].value)) {
-                found |= 1U << i;
-            }
+    for (size_t i = 0; i < ARRAY_SIZE(kept_rows); i++) {
+        if (!str_eq(fields[3 + i].value, kept_rows[i].value)) {
+            return false;
         }
     }
-    return found == (1U << ARRAY_SIZE(wanted)) - 1;
+    *out_query = (struct query){fields[0].value, fields[1].value, fields[2].value};
+    return true;
 }
 
 /* The one thing in FROM: its place in the range table, and the relation that it is. */
-static bool find_base(struct str query, uint64_t *out_place, uint32_t *out_base)
+static bool find_base(const struct query *query, uint64_t *out_place, uint32_t *out_base)
 {
-    struct str from;
-    struct str range_table;
-    struct str list;
-    uint64_t kind = 0;
+    struct field from[] = {{STR(":fromlist"), STR("")}};
+    struct field reference[] = {{STR(":rtindex"), STR("")}};
+    struct field entry[] = {{STR(":rtekind"), STR("")}, {STR(":relid"), STR("")}};
     uint64_t base = 0;
-    if (!find_field(query, STR("QUERY"), STR(":jointree"), &from) ||
-        !find_field(query, STR("QUERY"), STR(":rtable"), &range_table) ||
-        !find_field(from, STR("FROMEXPR"), STR(":fromlist"), &list) || list_item(list, 2).len > 0 ||
-        !find_number(list_item(list, 1), STR("RANGETBLREF"), STR(":rtindex"), out_place)) {
-        return false;
-    }
-    struct str entry = list_item(range_table, *out_place);
-    if (!find_number(entry, STR("RANGETBLENTRY"), STR(":rtekind"), &kind) || kind != 0 ||
-        !find_number(entry, STR("RANGETBLENTRY"), STR(":relid"), &base) || base > UINT32_MAX) {
+    if (!read_fields(query->from, STR("FROMEXPR"), from, 1) ||
+        list_item(from[0].value, 2).len > 0 ||
+        !read_fields(list_item(from[0].value, 1), STR("RANGETBLREF"), reference, 1) ||
+        !str_to_u64(reference[0].value, out_place) ||
+        !read_fields(list_item(query->range_table, *out_place), STR("RANGETBLENTRY"), entry, 2) ||
+        !str_eq(entry[0].value, STR("0")) || /* RTE_RELATION */
+        !str_to_u64(entry[1].value, &base) || base > UINT32_MAX) {
         return false;
     }
     *out_base = (uint32_t)base;
@@ -191,21 +203,19 @@ static bool find_base(struct str query, uint64_t *out_place, uint32_t *out_base)
 /* Whether an output column is a bare column of the relation at `place`, and which. */
 static bool find_origin(struct str target, uint64_t place, struct raw_view_column *out_column)
 {
-    const struct str entry = STR("TARGETENTRY");
-    const struct str var = STR("VAR");
-    struct str expression;
-    struct str junk;
+    struct field entry[] = {
+        {STR(":expr"), STR("")}, {STR(":resno"), STR("")}, {STR(":resjunk"), STR("")}};
+    struct field var[] = {
+        {STR(":varno"), STR("")}, {STR(":varattno"), STR("")}, {STR(":varlevelsup"), STR("")}};
     uint64_t number = 0;
     uint64_t from = 0;
-    uint64_t base_number = 0;
-    uint64_t levels = 0;
-    if (!find_field(target, entry, STR(":expr"), &expression) ||
-        !find_number(target, entry, STR(":resno"), &number) ||
-        !find_field(target, entry, STR(":resjunk"), &junk) || !str_eq(junk, STR("false")) ||
-        !find_number(expression, var, STR(":varno"), &from) || from != place ||
-        !find_number(expression, var, STR(":varattno"), &base_number) || base_number == 0 ||
-        !find_number(expression, var, STR(":varlevelsup"), &levels) || levels != 0 ||
-        number > INT16_MAX || base_number > INT16_MAX) {
+    uint64_t base_number = 0; /* 0 is the whole row, and system columns are negative */
+    if (!read_fields(target, STR("TARGETENTRY"), entry, ARRAY_SIZE(entry)) ||
+        !read_fields(entry[0].value, STR("VAR"), var, ARRAY_SIZE(var)) ||
+        !str_eq(entry[2].value, STR("false")) || !str_eq(var[2].value, STR("0")) ||
+        !str_to_u64(entry[1].value, &number) || number > INT16_MAX ||
+        !str_to_u64(var[0].value, &from) || from != place ||
+        !str_to_u64(var[1].value, &base_number) || base_number == 0 || base_number > INT16_MAX) {
         return false;
     }
     *out_column = (struct raw_view_column){(int16_t)number, (int16_t)base_number};
@@ -214,25 +224,20 @@ static bool find_origin(struct str target, uint64_t place, struct raw_view_colum
 
 bool view_rule_parse(struct arena *a, struct str rule, struct raw_view *out_view)
 {
-    struct str query = list_item(rule, 1);
-    struct str targets;
+    struct query query;
     struct tree t;
     uint64_t place = 0;
-    if (list_item(rule, 2).len > 0 || !keeps_rows(query) ||
-        !find_base(query, &place, &out_view->base) ||
-        !find_field(query, STR("QUERY"), STR(":targetList"), &targets)) {
+    if (!read_query(rule, &query) || !find_base(&query, &place, &out_view->base) ||
+        !enter_list(query.targets, &t)) {
         return false;
     }
     size_t count = 0;
-    if (!enter_list(targets, &t)) {
-        return false;
-    }
     while (next_value(&t).len > 0) {
         count++;
     }
     out_view->columns = ARENA_ARRAY(a, count, struct raw_view_column);
     out_view->column_count = 0;
-    if (out_view->columns == NULL || !enter_list(targets, &t)) {
+    if (out_view->columns == NULL || !enter_list(query.targets, &t)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
