@@ -89,6 +89,8 @@ struct argument {
 struct expr {
     enum expr_kind kind;
     size_t offset; /* byte in the decoded text in which the expression stood */
+    size_t height; /* levels of nodes from here down, at most LIMIT_EXPR_HEIGHT: who recurses over
+                      the tree may rely on it; and/or chains are balanced, so 1,000 terms are 11 */
     enum operator op;
     enum literal_kind literal;
     struct str text;      /* EXPR_LITERAL: see enum literal_kind */
@@ -204,8 +206,18 @@ struct query {
     struct raw_option deltatoken;
     struct raw_option schemaversion;
     struct raw_option id;  /* $id */
-    struct alias *aliases; /* of the request only; nested queries see the request's */
+    struct alias *aliases; /* those defined at this level; nested queries see the request's too */
 };
+
+/*
+ * Readings that syntax alone cannot decide, and what the parser makes of them:
+ * - name(...) without a base is EXPR_CALL (positional values in args, named ones in key), although
+ *   it may be a navigation property with a key;
+ * - base/name(...) is EXPR_CALL when it has no argument or is qualified and has named ones;
+ *   otherwise EXPR_MEMBER with a key, although name(p=1) may be an unqualified bound function;
+ * - base/$filter(expr) is EXPR_CALL with the name "$filter" and the expression in args[0];
+ * - @name is EXPR_ALIAS, @ns.name and base/@name are EXPR_ANNOTATION.
+ */
 
 /* The operator as OData writes it ("eq"), or "" for OP_NONE. */
 struct str operator_name(enum operator op);

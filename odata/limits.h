@@ -11,8 +11,13 @@ enum {
     LIMIT_VALUE_DEPTH = 32,
     /* Parentheses, operators and calls inside each other; our parsers recurse so deep. */
     LIMIT_EXPR_DEPTH = 100,
+    /* Levels of nodes in an expression tree: operators in a row count too (a add b add ...), except
+       and/or, which are balanced. Bounds the stack of all that recurses over the tree. */
+    LIMIT_EXPR_HEIGHT = 512,
     /* Segments of a resource path, and of a path in an expression. */
     LIMIT_PATH_SEGMENTS = 64,
+    /* Lists of options inside each other, of $select and $count too, which nest without $expand. */
+    LIMIT_OPTION_DEPTH = 64,
     /* Query options of a request. */
     LIMIT_QUERY_OPTIONS = 128,
     /* What one request may allocate for its syntax tree, plan and SQL. */
