@@ -138,7 +138,7 @@ START_TEST(names_across_schemas)
                   "set t\n");
     static const struct str second[] = {{STR_INIT("ct 2")}};
     check_schemas("what is not exposed is not there", second, 1, "namespace ct_2\nset t: ct_2.t\n",
-                  "namespace ct\nset u\n");
+                  "set u\nset only\n");
     fixture_sql(
         "DROP SCHEMA \"ct 2\" CASCADE; DROP SCHEMA \"Edm\" CASCADE; DROP SCHEMA ct CASCADE");
 }
