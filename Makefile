@@ -152,3 +152,15 @@ help: ## show this list
         format format-check fuzz fuzz-run help install lint run tests
 .PRECIOUS: $(BUILD)/%.o $(BUILD)/tests/%/suites.h $(BUILD)/test_%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# Runs the cases of a grammar test suite (TSV) against the URL parsers.
+$(BUILD)/abnf-check: $(BUILD)/tests/abnf/abnf_check.o $(call lib,odata)
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $^
+
+# The serializer alone: no database, no HTTP. Calls of malloc are counted by wrapping them.
+$(BUILD)/bench_serializer: $$(call objs,loadtest/serializer) $$(call lib,storage odata)
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -o $@ \
+	    $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS)
+bench-serializer: $(BUILD)/bench_serializer ## measure JSON writing alone, and check its bytes
+	$(BUILD)/bench_serializer
+.PHONY: bench-serializer

@@ -1,3 +1,6 @@
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "odata/bind_priv.h"
 #include "odata/limits.h"
 
@@ -13,10 +16,14 @@ struct walk {
     struct bound_path *out;
 };
 
-static bool not_found(struct walk *w, const char *fmt, struct str name, struct str type)
+static bool PRINTF_LIKE(2, 3) not_found(struct walk *w, const char *fmt, ...)
 {
-    return odata_error_set(w->b->err, 404, ODATA_CODE_NOT_FOUND, "", fmt, STR_ARG(bind_clip(name)),
-                           STR_ARG(bind_clip(type)));
+    char text[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    return odata_error_set(w->b->err, 404, ODATA_CODE_NOT_FOUND, "", "%s", text);
 }
 
 static bool bad_path(struct walk *w, const struct segment *s, const char *text)
@@ -99,17 +106,18 @@ static bool bind_set(struct walk *w, const struct segment *s)
         return add_step(w, set->type, NULL, s);
     }
     struct str meant = model_suggest_set(m, s->name);
-    return meant.len > 0
-               ? not_found(w, "no entity set '%.*s'; did you mean '%.*s'?", s->name, meant)
-               : not_found(w, "no entity set '%.*s'%.*s", s->name, STR(""));
+    return meant.len > 0 ? not_found(w, "no entity set '%.*s'; did you mean '%.*s'?",
+                                     STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(meant)))
+                         : not_found(w, "no entity set '%.*s'", STR_ARG(bind_clip(s->name)));
 }
 
 static bool fail_member(struct walk *w, const struct segment *s)
 {
     struct str meant = entity_type_suggest(type_now(w), s->name);
-    return meant.len > 0
-               ? not_found(w, "no such property '%.*s'; did you mean '%.*s'?", s->name, meant)
-               : not_found(w, "no property '%.*s' of %.*s", s->name, type_now(w)->name);
+    return meant.len > 0 ? not_found(w, "no such property '%.*s'; did you mean '%.*s'?",
+                                     STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(meant)))
+                         : not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
+                                     STR_ARG(bind_clip(type_now(w)->name)));
 }
 
 static bool bind_entity_name(struct walk *w, const struct segment *s)
@@ -124,7 +132,7 @@ static bool bind_entity_name(struct walk *w, const struct segment *s)
         return n == NULL && p == NULL
                    ? fail_member(w, s)
                    : not_found(w, "'%.*s' needs one entity: a key of %.*s must stand before it",
-                               s->name, type->name);
+                               STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(type->name)));
     }
     if (n != NULL) {
         return add_step(w, n->target, n, s);
@@ -144,8 +152,8 @@ static bool bind_entity_name(struct walk *w, const struct segment *s)
 static bool bind_value_name(struct walk *w, const struct segment *s)
 {
     if (w->value->type.type != EDM_COMPLEX || w->value->type.collection) {
-        return not_found(w, "no property '%.*s' of %.*s", s->name,
-                         bind_type_name(w->b, &w->value->type));
+        return not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
+                         STR_ARG(bind_type_name(w->b, &w->value->type)));
     }
     const struct complex_type *type = w->value->type.complex_type;
     if (str_find(s->name, '.', 0) < s->name.len &&
@@ -154,7 +162,8 @@ static bool bind_value_name(struct walk *w, const struct segment *s)
     }
     const struct property *p = complex_type_find_property(type, s->name);
     if (p == NULL) {
-        return not_found(w, "no property '%.*s' of %.*s", s->name, type->name);
+        return not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
+                         STR_ARG(bind_clip(type->name)));
     }
     const struct bound_expr *part = bind_part_expr(w->b, w->value, p);
     if (part == NULL) {

@@ -21,7 +21,7 @@
 struct source {
     const struct entity_type *type;
     struct source *root;          /* itself for a root */
-    const struct source *from;    /* not a root: where via starts */
+    struct source *from;          /* not a root: where via starts */
     const struct navigation *via; /* not a root: a to-one navigation */
     struct source *joined;        /* a root: the first one that is reached from it */
     struct source *last_joined;   /* a root */

@@ -4,11 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "odata/metadata_xml.h"
-
 enum {
     /* 10,000 tables of 100 columns are about 150 MB of XML. */
     LARGEST_METADATA = 1024 * 1024 * 1024,
+};
+
+const struct metadata_features document_features = {
+    .can_write = false,
+    .can_search = false,
+    .can_batch = false,
+    .has_alternate_keys = false,
 };
 
 static void document_free(struct document *d)
@@ -41,7 +46,7 @@ bool document_new(struct model *model, struct document **out_document, struct od
     d->model = model;
     for (int i = 0; i < DOCUMENT_VERSIONS; i++) {
         bytes_init(&d->metadata[i], LARGEST_METADATA);
-        metadata_xml_write(&d->metadata[i], model, (enum odata_version)i);
+        metadata_xml_put(&d->metadata[i], model, (enum odata_version)i, &document_features);
         if (bytes_failed(&d->metadata[i])) {
             document_free(d);
             return odata_error_set(err, 500, ODATA_CODE_INTERNAL, "",

@@ -13,6 +13,7 @@
 
 #include "odata/bytes.h"
 #include "odata/compiler.h"
+#include "odata/metadata_xml.h"
 #include "odata/model.h"
 #include "odata/odata_error.h"
 #include "odata/response_format.h"
@@ -20,6 +21,9 @@
 enum {
     DOCUMENT_VERSIONS = 2, /* by enum odata_version */
 };
+
+/* What $metadata may promise. */
+extern const struct metadata_features document_features;
 
 struct document {
     _Atomic size_t references;

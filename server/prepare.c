@@ -95,9 +95,9 @@ static bool refuse_method(struct http_exchange *x, const struct document *docume
                            "%.*s is not supported: this service reads only", STR_ARG(method));
 }
 
-static bool bind(struct http_exchange *x, const struct document *document, const struct service *s,
-                 struct prepared *p, const struct resource_path *path, struct query *query,
-                 struct odata_error *err)
+static bool bind_plan(struct http_exchange *x, const struct document *document,
+                      const struct service *s, struct prepared *p, const struct resource_path *path,
+                      struct query *query, struct odata_error *err)
 {
     const struct bind_options options = {
         .model = document->model,
@@ -150,7 +150,7 @@ bool prepare(struct http_exchange *x, const struct service *s, const struct docu
     return query_parse(&x->arena, out->raw_query, &limits, &query, err) &&
            (ends_in_value(&path) || negotiate(x, resource_of(&path), &query, out, err)) &&
            links_service_root(&x->arena, &s->links, &x->head, trusted, &out->root, err) &&
-           bind(x, document, s, out, &path, &query, err);
+           bind_plan(x, document, s, out, &path, &query, err);
 }
 
 bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct str *out_url,

@@ -327,8 +327,12 @@ static void respond_metadata(struct request *r)
 static void respond_service_document(struct request *r)
 {
     struct http_exchange *x = r->x;
-    service_doc_write(&x->out, r->document->model, r->p.root, &r->p.format);
-    if (bytes_failed(&x->out)) {
+    struct str context;
+    bool whole = arena_format(&x->arena, &context, "%.*s$metadata", STR_ARG(r->p.root));
+    if (whole) {
+        service_doc_put(&x->out, r->document->model, &r->p.format, context);
+    }
+    if (!whole || bytes_failed(&x->out)) {
         odata_error_set(&r->err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
         respond_error(r);
         return;
@@ -467,12 +471,12 @@ static void on_refuse(struct http_exchange *x, const struct odata_error *err)
 static enum step on_read(struct http_exchange *x, char *buf, size_t max, size_t *out_len)
 {
     struct request *r = request_of(x);
+    if (r->state == REQUEST_FAILED) {
+        return STEP_FAIL;
+    }
     if (r->taken == x->out.len) {
         if (r->state == REQUEST_COMPLETE) {
             return STEP_END;
-        }
-        if (r->state == REQUEST_FAILED) {
-            return STEP_FAIL;
         }
         enum step step = stream_more(r);
         if (step == STEP_FAIL || x->out.len == 0) {
@@ -515,7 +519,9 @@ static const char *end_name(const struct request *r, enum http_end how)
 static void count_end(struct request *r, enum http_end how, int64_t duration_us)
 {
     struct metrics *m = r->env->metrics;
-    metrics_request(m, r->x->response.status, duration_us);
+    if (r->x->response.status != 0) {
+        metrics_request(m, r->x->response.status, duration_us);
+    }
     metrics_add(m, METRIC_ROWS, r->rows);
     metrics_add(m, METRIC_BODY_BYTES, r->x->sent_bytes);
     metrics_add(m, METRIC_REQUESTS_RUNNING, (uint64_t)-1);
@@ -563,7 +569,8 @@ static void log_end_of(struct request *r, enum http_end how, int64_t duration_us
         bytes_fini(&target);
     }
     /* PostgreSQL's own words may hold a row's values: only where a server is at fault. */
-    if (r->err.http_status >= 500 && log_begin(log, LOG_WARNING, "request_failed")) {
+    if (r->err.http_status >= 500 && r->err.http_status != 501 &&
+        log_begin(log, LOG_WARNING, "request_failed")) {
         log_text(log, "id", id);
         log_text(log, "code", r->err.code);
         log_text(log, "message", r->err.message);

@@ -1,0 +1,122 @@
+/*
+ * conn - one PostgreSQL connection in libpq's pipeline mode.
+ *
+ * Clients send statements and then a sync; results come back in that order. Several clients may
+ * have something in flight at once: each result finds its client through the line of slots.
+ *
+ * Owns:    its PGconn, the slots, and the statements that are prepared on it.
+ * Never:   blocks. Takes no bytes from its socket while it is paused.
+ * Threads: one worker's thread.
+ */
+#ifndef STORAGE_CONN_H
+#define STORAGE_CONN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <libpq-fe.h>
+
+#include "odata/compiler.h"
+#include "storage/reactor.h"
+#include "storage/sql_read.h"
+#include "storage/statement_cache.h"
+
+struct conn;
+struct conn_client;
+
+struct conn_client_ops {
+    /* One result of a statement that was sent with arg. Takes res. */
+    void (*result)(struct conn_client *client, void *arg, PGresult *res);
+    /* Everything up to a sync is over; it stood at the head of the line for ran_ms. */
+    void (*synced)(struct conn_client *client, int64_t ran_ms);
+    /* The connection is gone, and all that was in flight with it. */
+    void (*lost)(struct conn_client *client, const char *text);
+};
+
+/* Whoever sends statements. */
+struct conn_client {
+    const struct conn_client_ops *ops;
+};
+
+/* To the connection's owner. */
+struct conn_events {
+    /* A turn of the loop with this connection is over; the owner may free it now. */
+    void (*after)(struct conn *c, int64_t now_ms);
+    /* It broke in a call that was not made by the loop: conn_fail_all() it from the loop. */
+    void (*broken)(struct conn *c);
+    void (*notice)(struct conn *c, const char *text);
+};
+
+struct conn_slot;
+
+struct conn {
+    PGconn *pg;
+    struct reactor *reactor;
+    struct watch watch;
+    const struct conn_events *events;
+    bool prepares;
+    struct statement_cache cache;
+
+    struct conn_slot *slots; /* a ring */
+    size_t slot_mask;
+    size_t slot_head;
+    size_t slot_count;
+    size_t syncs; /* in flight */
+    int64_t head_since_ms;
+
+    bool unsynced;  /* something was sent after the last sync */
+    bool paused;    /* nobody asks */
+    bool unflushed; /* libpq has bytes that the socket did not take */
+    bool broken;
+    bool in_loop; /* the loop's own call is running */
+};
+
+/* Takes pg, also when it fails. False when memory is short. cache_size 0: nothing is prepared. */
+bool conn_init(struct conn *c, PGconn *pg, size_t cache_size, struct reactor *reactor,
+               const struct conn_events *events) NODISCARD;
+void conn_fini(struct conn *c);
+
+/*
+ * Sends a statement; it is prepared when that is on. hash is str_hash() of its text. A failure
+ * shows as lost(), later.
+ */
+void conn_send(struct conn *c, struct conn_client *client, void *arg,
+               const struct sql_statement *statement, uint64_t hash);
+
+/* Sends a statement that is never prepared: DECLARE, FETCH, BEGIN ... */
+void conn_send_once(struct conn *c, struct conn_client *client, void *arg, const char *text,
+                    const char *const *params, size_t param_count);
+
+/* Ends a group: an error before it does not touch what comes after it. */
+void conn_sync(struct conn *c, struct conn_client *client);
+
+/* The results of this client are thrown away from now on. */
+void conn_forget(struct conn *c, const struct conn_client *client);
+
+/* What stands first in line; NULL: nothing, or somebody who was forgotten. */
+struct conn_client *conn_head_client(const struct conn *c);
+
+/* Nothing is in flight. */
+static inline bool conn_is_quiet(const struct conn *c)
+{
+    return c->slot_count == 0;
+}
+
+/* Nobody asks: leave the rest in the socket. May be called from result(). */
+void conn_pause(struct conn *c);
+void conn_resume(struct conn *c);
+
+/*
+ * Takes results that have come until the client pauses or nothing more is there. For calls from
+ * outside of the loop.
+ */
+void conn_pump(struct conn *c);
+
+/* Tells all clients that the connection is lost. From the loop, by the owner. */
+void conn_fail_all(struct conn *c);
+
+/* The peer has not closed it, as far as the kernel knows by now. */
+bool conn_is_alive(const struct conn *c);
+
+#endif

@@ -1,0 +1,633 @@
+#include "storage/db_read.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libpq-fe.h>
+
+#include "storage/cursor.h"
+#include "storage/pg_error.h"
+#include "storage/pool_priv.h"
+
+enum {
+    /* A bounded page up to this may be read without a cursor, once its rows are known to be small. */
+    SHORT_ROWS = 1000,
+    /* What such a page may take in memory, in batches of fetch_bytes. */
+    SHORT_BATCHES = 2,
+};
+
+enum read_script {
+    SCRIPT_SHORT,    /* one statement, autocommit, its whole result in memory */
+    SCRIPT_SNAPSHOT, /* BEGIN, count, rows, COMMIT in one round trip, as small as that */
+    SCRIPT_STREAM,   /* a transaction with cursors */
+};
+
+/* WAITING -> RUNNING -> COMPLETE; RUNNING -> WAITING (once, when it starts again); all -> FAILED. */
+enum read_state {
+    READ_WAITING,  /* in line for a connection */
+    READ_RUNNING,  /* has a connection */
+    READ_COMPLETE, /* all came without an error, and the connection is given back */
+    READ_FAILED,   /* err says why; holds no connection */
+};
+
+struct db_read {
+    struct row_source source; /* first */
+    struct pool_seat seat;
+    struct pool *pool;
+    const struct sql_read *sql;
+    struct db_read_options options;
+    enum read_script script;
+    enum read_state state;
+    struct conn *conn;
+    struct odata_error err;
+    struct odata_error last_words; /* of a backend that is about to close the connection */
+    uint64_t rows_hash;
+    uint64_t count_hash;
+
+    bool waiting;        /* somebody was told STEP_AGAIN */
+    bool delivered;      /* something was handed out: it cannot start again */
+    bool retried;        /* it has started again once */
+    bool in_transaction; /* BEGIN was sent, and nothing that surely ends it */
+    unsigned arrivals;   /* results that somebody may wait for */
+
+    bool has_count;
+    int64_t count;
+
+    PGresult *rows; /* SHORT, SNAPSHOT */
+    int row;
+    struct field *fields;
+
+    bool has_set; /* STREAM */
+    struct cursor_set set;
+
+    char tag_plain; /* addresses mark whose result it is */
+    char tag_count;
+    char tag_rows;
+};
+
+static struct db_read *of_seat(struct pool_seat *seat)
+{
+    return (struct db_read *)((char *)seat - offsetof(struct db_read, seat));
+}
+
+static struct db_read *of_client(struct conn_client *client)
+{
+    return of_seat((struct pool_seat *)client); /* its first member */
+}
+
+static bool is_short(const struct db_read *r)
+{
+    return r->script != SCRIPT_STREAM;
+}
+
+static uint64_t main_hash(const struct db_read *r)
+{
+    return r->sql->has_rows ? r->rows_hash : r->count_hash;
+}
+
+static bool may_enter(enum read_state from, enum read_state to)
+{
+    switch (to) {
+    case READ_WAITING:
+    case READ_COMPLETE:
+        return from == READ_RUNNING;
+    case READ_RUNNING:
+        return from == READ_WAITING;
+    case READ_FAILED:
+        return from == READ_WAITING || from == READ_RUNNING;
+    }
+    return false;
+}
+
+/* The only place that writes r->state. */
+static void read_enter(struct db_read *r, enum read_state to)
+{
+    assert(may_enter(r->state, to));
+    r->state = to;
+}
+
+static void wake_if_waiting(struct db_read *r)
+{
+    if (r->waiting) {
+        pool_seat_wake(r->pool, &r->seat);
+    }
+}
+
+static void drop_results(struct db_read *r)
+{
+    if (r->has_set) {
+        cursor_set_fini(&r->set);
+        r->has_set = false;
+    }
+    PQclear(r->rows);
+    r->rows = NULL;
+    r->row = -1;
+    r->has_count = false;
+}
+
+static void leave(struct db_read *r)
+{
+    if (r->has_set) {
+        cursor_set_detach(&r->set);
+    }
+    pool_seat_leave(r->pool, &r->seat, r->in_transaction);
+    r->in_transaction = false;
+    r->conn = NULL;
+}
+
+static void fail(struct db_read *r, const struct odata_error *err)
+{
+    r->err = *err;
+    leave(r);
+    read_enter(r, READ_FAILED);
+    wake_if_waiting(r);
+}
+
+/* Sending. */
+
+static void send_plain(struct db_read *r, const char *text)
+{
+    conn_send_once(r->conn, &r->seat.client, &r->tag_plain, text, NULL, 0);
+}
+
+static void send_count(struct db_read *r)
+{
+    conn_send(r->conn, &r->seat.client, &r->tag_count, &r->sql->count, r->count_hash);
+}
+
+static void send_short(struct db_read *r)
+{
+    bool both = r->script == SCRIPT_SNAPSHOT;
+    if (both) {
+        r->in_transaction = true;
+        send_plain(r, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    }
+    if (r->sql->has_count) {
+        send_count(r);
+    }
+    if (r->sql->has_rows) {
+        conn_send(r->conn, &r->seat.client, &r->tag_rows, &r->sql->levels[0].statement,
+                  r->rows_hash);
+    }
+    if (both) {
+        send_plain(r, "COMMIT");
+    }
+    conn_sync(r->conn, &r->seat.client);
+}
+
+/* False: memory is short. */
+static bool send_stream(struct db_read *r)
+{
+    struct statement_stat stat = statement_stats_get(pool_get_stats(r->pool), r->rows_hash);
+    if (!cursor_set_init(&r->set, r->sql, pool_get_options(r->pool)->fetch_bytes, stat.row_bytes)) {
+        return false;
+    }
+    r->has_set = true;
+    r->in_transaction = true;
+    bool one_statement = r->sql->level_count == 1 && !r->sql->has_count;
+    send_plain(r, one_statement ? "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
+                                : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    if (r->sql->row_limit == 0) {
+        /* All rows will be wanted: plan for the last one, not for the first. */
+        send_plain(r, "SET LOCAL cursor_tuple_fraction = 1");
+    }
+    if (r->sql->has_count) {
+        send_count(r);
+    }
+    cursor_set_start(&r->set, r->conn, &r->seat.client);
+    conn_sync(r->conn, &r->seat.client);
+    r->set.unsynced = false;
+    if (!r->waiting) {
+        conn_pause(r->conn);
+    }
+    return true;
+}
+
+static void sync_if_needed(struct db_read *r)
+{
+    if (r->set.unsynced) {
+        r->set.unsynced = false;
+        conn_sync(r->conn, &r->seat.client);
+    }
+}
+
+static void fail_memory(struct db_read *r)
+{
+    struct odata_error err;
+    (void)odata_error_set(&err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
+    err.retry_after_s = 1;
+    fail(r, &err);
+}
+
+static void on_seated(struct pool_seat *seat, struct conn *conn)
+{
+    struct db_read *r = of_seat(seat);
+    r->conn = conn;
+    read_enter(r, READ_RUNNING);
+    if (is_short(r)) {
+        send_short(r);
+    } else if (!send_stream(r)) {
+        fail_memory(r);
+    }
+}
+
+static void on_refused(struct pool_seat *seat, const struct odata_error *err)
+{
+    fail(of_seat(seat), err);
+}
+
+static void on_slow(struct pool_seat *seat)
+{
+    struct db_read *r = of_seat(seat);
+    struct reactor *reactor = pool_get_reactor(r->pool);
+    statement_stats_ran(pool_get_stats(r->pool), main_hash(r), STATEMENT_SLOW_MS,
+                        reactor->now_ms(reactor));
+}
+
+static void on_wake(struct pool_seat *seat)
+{
+    struct db_read *r = of_seat(seat);
+    r->waiting = false;
+    if (r->options.wake != NULL) {
+        r->options.wake(r->options.ctx);
+    }
+}
+
+static const struct pool_seat_ops SEAT_OPS = {
+    .seated = on_seated, .refused = on_refused, .slow = on_slow, .wake = on_wake};
+
+/* Results. */
+
+static bool can_retry(const struct db_read *r)
+{
+    return !r->delivered && !r->retried;
+}
+
+/* From the beginning, on whatever connection it gets; nobody has seen anything of the first try. */
+static void start_again(struct db_read *r)
+{
+    leave(r);
+    drop_results(r);
+    r->retried = true;
+    r->last_words.http_status = 0;
+    read_enter(r, READ_WAITING);
+    pool_seat_take_again(r->pool, &r->seat);
+}
+
+static void on_lost(struct conn_client *client, const char *text)
+{
+    struct db_read *r = of_client(client);
+    r->seat.state = SEAT_NONE; /* there is no connection to leave */
+    r->seat.pc = NULL;
+    if (can_retry(r)) {
+        start_again(r);
+        return;
+    }
+    struct odata_error err = r->last_words;
+    if (err.http_status == 0) {
+        pg_error_set(&err, NULL, text);
+    }
+    fail(r, &err);
+}
+
+static bool is_fatal(const PGresult *res)
+{
+    const char *severity = PQresultErrorField(res, PG_DIAG_SEVERITY_NONLOCALIZED);
+    return severity != NULL && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
+}
+
+/*
+ * Failures that are not this read's own: a prepared statement that is out of date or not there, and
+ * a cancel that was meant for a neighbour.
+ */
+static bool is_not_ours(const struct db_read *r, const char *sqlstate)
+{
+    return strcmp(sqlstate, "26000") == 0 || strcmp(sqlstate, "0A000") == 0 ||
+           (strcmp(sqlstate, "57014") == 0 && pool_seat_may_be_hit(&r->seat));
+}
+
+static void on_error(struct db_read *r, const PGresult *res)
+{
+    const char *sqlstate = PQresultErrorField(res, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
+    if (sqlstate == NULL || is_fatal(res)) {
+        /* The connection is going; on_lost() decides. */
+        pg_error_set(&r->last_words, sqlstate, text == NULL ? PQresultErrorMessage(res) : text);
+        return;
+    }
+    if (pg_error_is_stale_model(sqlstate)) {
+        pool_report_stale_model(r->pool);
+    }
+    if (can_retry(r) && is_not_ours(r, sqlstate)) {
+        start_again(r);
+        return;
+    }
+    struct odata_error err;
+    pg_error_set(&err, sqlstate, text);
+    fail(r, &err);
+}
+
+static void on_progress(struct db_read *r)
+{
+    r->arrivals++;
+    if (!is_short(r)) {
+        conn_pause(r->conn); /* the rest stays in the socket until somebody asks */
+        wake_if_waiting(r);
+    }
+}
+
+static void fail_bad_result(struct db_read *r)
+{
+    struct odata_error err;
+    (void)odata_error_set(&err, 500, ODATA_CODE_INTERNAL, "",
+                          "the database's answer does not have the expected columns");
+    fail(r, &err);
+}
+
+static void take_count(struct db_read *r, PGresult *res)
+{
+    bool good = PQntuples(res) == 1 && PQnfields(res) >= 1 && !PQgetisnull(res, 0, 0);
+    r->count = good ? strtoll(PQgetvalue(res, 0, 0), NULL, 10) : 0;
+    r->has_count = good;
+    PQclear(res);
+    if (good) {
+        on_progress(r);
+    } else {
+        fail_bad_result(r);
+    }
+}
+
+static void take_rows(struct db_read *r, PGresult *res)
+{
+    PQclear(r->rows);
+    r->rows = res;
+    r->row = -1;
+    if ((size_t)PQnfields(res) != r->sql->levels[0].field_count) {
+        fail_bad_result(r);
+    }
+}
+
+static void take_fetched(struct db_read *r, void *arg, PGresult *res)
+{
+    cursor_set_result(&r->set, arg, res);
+    if (cursor_set_failed(&r->set)) {
+        if (r->set.bad_result) {
+            fail_bad_result(r);
+        } else {
+            fail_memory(r);
+        }
+        return;
+    }
+    sync_if_needed(r);
+    if (arg != &r->set.ignored) {
+        on_progress(r);
+    }
+}
+
+static void on_result(struct conn_client *client, void *arg, PGresult *res)
+{
+    struct db_read *r = of_client(client);
+    ExecStatusType status = PQresultStatus(res);
+    if (status == PGRES_PIPELINE_ABORTED) {
+        PQclear(res); /* the error before it has been told */
+        return;
+    }
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
+        on_error(r, res);
+        PQclear(res);
+        return;
+    }
+    if (arg == &r->tag_count) {
+        take_count(r, res);
+    } else if (arg == &r->tag_rows) {
+        take_rows(r, res);
+    } else if (arg == &r->tag_plain) {
+        PQclear(res);
+    } else {
+        take_fetched(r, arg, res);
+    }
+}
+
+static void learn(struct db_read *r, int64_t ran_ms)
+{
+    struct statement_stats *stats = pool_get_stats(r->pool);
+    struct reactor *reactor = pool_get_reactor(r->pool);
+    if (r->script == SCRIPT_SHORT) {
+        statement_stats_ran(stats, main_hash(r), ran_ms, reactor->now_ms(reactor));
+    }
+    if (r->rows != NULL) {
+        statement_stats_size(stats, r->rows_hash, (uint64_t)PQntuples(r->rows),
+                             PQresultMemorySize(r->rows));
+    }
+}
+
+static void on_synced(struct conn_client *client, int64_t ran_ms)
+{
+    struct db_read *r = of_client(client);
+    if (!is_short(r) || r->last_words.http_status != 0) {
+        return;
+    }
+    learn(r, ran_ms);
+    r->in_transaction = false;
+    leave(r);
+    read_enter(r, READ_COMPLETE);
+    wake_if_waiting(r);
+}
+
+static const struct conn_client_ops CLIENT_OPS = {
+    .result = on_result, .synced = on_synced, .lost = on_lost};
+
+/* The row source. */
+
+static enum step tell_failure(const struct db_read *r, struct odata_error *err)
+{
+    *err = r->err;
+    return STEP_FAIL;
+}
+
+static enum step tell_again(struct db_read *r)
+{
+    r->waiting = true;
+    return STEP_AGAIN;
+}
+
+/* All rows came: the transaction ends, and the connection is free. */
+static void complete_stream(struct db_read *r)
+{
+    statement_stats_size(pool_get_stats(r->pool), r->rows_hash, r->set.rows, r->set.rows_bytes);
+    cursor_set_detach(&r->set);
+    conn_send_once(r->conn, NULL, NULL, "COMMIT", NULL, 0);
+    conn_sync(r->conn, NULL);
+    r->in_transaction = false;
+    leave(r);
+    read_enter(r, READ_COMPLETE);
+}
+
+/* Takes what has come. False: nothing that anybody waits for. */
+static bool pump(struct db_read *r)
+{
+    unsigned before = r->arrivals;
+    conn_pump(r->conn);
+    return r->state != READ_RUNNING || r->arrivals != before;
+}
+
+static enum step next_streamed(struct db_read *r, unsigned level, const struct field **out_fields,
+                               struct odata_error *err)
+{
+    for (;;) {
+        enum step step = cursor_set_next(&r->set, level, out_fields);
+        if (UNLIKELY(r->set.unsynced)) {
+            sync_if_needed(r);
+        }
+        if (LIKELY(step == STEP_OK)) {
+            r->delivered = true;
+            return STEP_OK;
+        }
+        if (cursor_set_failed(&r->set)) {
+            fail_memory(r);
+            return tell_failure(r, err);
+        }
+        if (step == STEP_END) {
+            if (level == 0) {
+                r->delivered = true;
+                complete_stream(r);
+            }
+            return STEP_END;
+        }
+        if (!pump(r) || r->state == READ_WAITING) {
+            return tell_again(r);
+        }
+        if (r->state == READ_FAILED) {
+            return tell_failure(r, err);
+        }
+    }
+}
+
+static enum step next_short(struct db_read *r, unsigned level, const struct field **out_fields)
+{
+    if (level != 0 || r->rows == NULL || r->row + 1 >= PQntuples(r->rows)) {
+        return STEP_END;
+    }
+    r->row++;
+    cursor_fill_fields(r->rows, r->row, r->sql->levels[0].field_count, r->fields);
+    *out_fields = r->fields;
+    return STEP_OK;
+}
+
+static enum step source_next(struct row_source *s, unsigned level, const struct field **out_fields,
+                             struct odata_error *err)
+{
+    struct db_read *r = (struct db_read *)s;
+    switch (r->state) {
+    case READ_WAITING:
+        return tell_again(r);
+    case READ_RUNNING:
+        return is_short(r) ? tell_again(r) : next_streamed(r, level, out_fields, err);
+    case READ_COMPLETE:
+        return is_short(r) ? next_short(r, level, out_fields) : STEP_END;
+    case READ_FAILED:
+        break;
+    }
+    return tell_failure(r, err);
+}
+
+static enum step source_count(struct row_source *s, int64_t *out_count, struct odata_error *err)
+{
+    struct db_read *r = (struct db_read *)s;
+    while (!r->has_count && r->state == READ_RUNNING && !is_short(r)) {
+        if (!pump(r)) {
+            break;
+        }
+    }
+    if (r->state == READ_FAILED) {
+        return tell_failure(r, err);
+    }
+    bool is_here = r->has_count && (r->state == READ_COMPLETE || !is_short(r));
+    if (!is_here) {
+        return tell_again(r);
+    }
+    r->delivered = true;
+    *out_count = r->count;
+    return STEP_OK;
+}
+
+static const struct row_source_ops SOURCE_OPS = {.next = source_next, .count = source_count};
+
+/* Opening. */
+
+/* The whole result may be held in memory: it is one row, or few that are known to be small. */
+static bool is_small(const struct db_read *r, const struct statement_stat *stat)
+{
+    uint64_t limit = r->sql->row_limit;
+    uint64_t room = pool_get_options(r->pool)->fetch_bytes * SHORT_BATCHES;
+    return limit == 1 ||
+           (limit > 0 && limit <= SHORT_ROWS && stat->total_bytes > 0 && stat->total_bytes <= room);
+}
+
+static void decide(struct db_read *r)
+{
+    const struct sql_read *sql = r->sql;
+    const struct statement_stats *stats = pool_get_stats(r->pool);
+    struct statement_stat stat = statement_stats_get(stats, main_hash(r));
+    r->seat.kind = SEAT_OWN;
+    if (!sql->has_rows) {
+        r->script = SCRIPT_SHORT;
+    } else if (sql->level_count == 1 && is_small(r, &stat)) {
+        r->script = sql->has_count ? SCRIPT_SNAPSHOT : SCRIPT_SHORT;
+    } else {
+        r->script = SCRIPT_STREAM;
+    }
+    if (r->script == SCRIPT_SHORT && stat.is_fast) {
+        r->seat.kind = SEAT_SHARED;
+    }
+}
+
+bool db_read_open(struct pool *pool, const struct sql_read *sql,
+                  const struct db_read_options *options, struct db_read **out_read,
+                  struct odata_error *err)
+{
+    struct db_read *r = calloc(1, sizeof(*r));
+    size_t field_count = sql->has_rows ? sql->levels[0].field_count : 0;
+    if (r != NULL) {
+        r->fields = calloc(field_count + 1, sizeof(*r->fields));
+    }
+    if (r == NULL || r->fields == NULL) {
+        free(r);
+        return odata_error_set(err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
+    }
+    r->source.ops = &SOURCE_OPS;
+    r->seat.client.ops = &CLIENT_OPS;
+    r->seat.ops = &SEAT_OPS;
+    r->pool = pool;
+    r->sql = sql;
+    r->options = *options;
+    r->row = -1;
+    r->rows_hash = sql->has_rows ? str_hash(str_from(sql->levels[0].statement.text)) : 0;
+    r->count_hash = sql->has_count ? str_hash(str_from(sql->count.text)) : 0;
+    decide(r);
+    if (!pool_seat_take(pool, &r->seat, err)) {
+        free(r->fields);
+        free(r);
+        return false;
+    }
+    *out_read = r;
+    return true;
+}
+
+struct row_source *db_read_source(struct db_read *r)
+{
+    return &r->source;
+}
+
+void db_read_close(struct db_read *r)
+{
+    if (r == NULL) {
+        return;
+    }
+    leave(r);
+    pool_seat_sleep(r->pool, &r->seat);
+    drop_results(r);
+    free(r->fields);
+    free(r);
+}

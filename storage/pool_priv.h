@@ -1,0 +1,80 @@
+/*
+ * pool_priv - what storage/db_read.c and storage/pool.c share: a read's seat in the pool.
+ */
+#ifndef STORAGE_POOL_PRIV_H
+#define STORAGE_POOL_PRIV_H
+
+#include "storage/conn.h"
+#include "storage/pool.h"
+#include "storage/statement_stats.h"
+
+struct pool_conn;
+
+enum seat_kind {
+    SEAT_OWN,    /* a connection for itself */
+    SEAT_SHARED, /* a place on a connection that other short reads use too */
+};
+
+enum seat_state {
+    SEAT_NONE,    /* neither in line nor at a connection */
+    SEAT_WAITING, /* in line */
+    SEAT_SEATED,  /* at a connection */
+};
+
+struct pool_seat;
+
+struct pool_seat_ops {
+    /* It has a connection: send. May be called from pool_seat_take(). */
+    void (*seated)(struct pool_seat *seat, struct conn *conn);
+    /* It waited in vain, or there is no database. Lends err. From the loop only. */
+    void (*refused)(struct pool_seat *seat, const struct odata_error *err);
+    /* Its statement has been running for STATEMENT_SLOW_MS on a shared connection. */
+    void (*slow)(struct pool_seat *seat);
+    /* What pool_seat_wake() asked for. From the loop, outside of everything: may do anything. */
+    void (*wake)(struct pool_seat *seat);
+};
+
+struct pool_seat {
+    struct conn_client client; /* first: results find their seat */
+    const struct pool_seat_ops *ops;
+    struct pool_seat *prev; /* in line */
+    struct pool_seat *next;
+    struct pool_seat *wake_prev;
+    struct pool_seat *wake_next;
+    bool in_wakes;
+    bool is_retry; /* asks again after its connection was lost: only a proven one will do */
+    enum seat_kind kind;
+    enum seat_state state;
+    uint64_t ticket;     /* order of arrival */
+    int64_t deadline_ms; /* of the waiting */
+    struct pool_conn *pc;
+};
+
+/*
+ * Asks for a connection: seated() comes now or later. seat->kind and ops are set by the caller.
+ * False fills err: 503 DatabaseBusy, 503 DatabaseUnavailable.
+ */
+bool pool_seat_take(struct pool *p, struct pool_seat *seat, struct odata_error *err) NODISCARD;
+
+/* Asks again, at the head of the line, with the deadline it had; from the callbacks of a client. */
+void pool_seat_take_again(struct pool *p, struct pool_seat *seat);
+
+/*
+ * Leaves the line or the connection. in_transaction: a BEGIN was sent that nothing has ended. What
+ * still runs is cancelled after a short time; nobody gets the connection before it is clean.
+ */
+void pool_seat_leave(struct pool *p, struct pool_seat *seat, bool in_transaction);
+
+/* Calls ops->wake() from the loop, soon. pool_seat_sleep() takes it back. */
+void pool_seat_wake(struct pool *p, struct pool_seat *seat);
+void pool_seat_sleep(struct pool *p, struct pool_seat *seat);
+
+/* A cancel was sent on this connection, which may hit whoever is there. */
+bool pool_seat_may_be_hit(const struct pool_seat *seat);
+
+const struct pool_options *pool_get_options(const struct pool *p);
+struct statement_stats *pool_get_stats(struct pool *p);
+struct reactor *pool_get_reactor(struct pool *p);
+void pool_report_stale_model(struct pool *p);
+
+#endif

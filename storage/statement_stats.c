@@ -1,0 +1,41 @@
+#include "storage/statement_stats.h"
+
+static struct statement_stat *row_of(struct statement_stats *s, uint64_t hash)
+{
+    struct statement_stat *row = &s->rows[hash % STATEMENT_STATS_SIZE];
+    if (row->hash != hash) {
+        *row = (struct statement_stat){.hash = hash};
+    }
+    return row;
+}
+
+static uint32_t clip(uint64_t value)
+{
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+struct statement_stat statement_stats_get(const struct statement_stats *s, uint64_t hash)
+{
+    const struct statement_stat *row = &s->rows[hash % STATEMENT_STATS_SIZE];
+    return row->hash == hash ? *row : (struct statement_stat){.hash = hash};
+}
+
+void statement_stats_ran(struct statement_stats *s, uint64_t hash, int64_t ran_ms, int64_t now_ms)
+{
+    struct statement_stat *row = row_of(s, hash);
+    if (ran_ms >= STATEMENT_SLOW_MS) {
+        row->is_fast = false;
+        row->slow_until_ms = now_ms + STATEMENT_PENALTY_MS;
+    } else if (ran_ms < STATEMENT_FAST_MS && now_ms >= row->slow_until_ms) {
+        row->is_fast = true;
+    }
+}
+
+void statement_stats_size(struct statement_stats *s, uint64_t hash, uint64_t rows, uint64_t bytes)
+{
+    struct statement_stat *row = row_of(s, hash);
+    if (rows > 0) {
+        row->row_bytes = clip(bytes / rows + 1);
+    }
+    row->total_bytes = clip(bytes + 1);
+}

@@ -1,0 +1,45 @@
+/*
+ * statement_stats - what is known of statements from their last runs: whether they are short enough
+ * to share a connection, and how much memory their results take.
+ *
+ * A small table by the hash of the text; who collides is forgotten and starts again as unknown.
+ */
+#ifndef STORAGE_STATEMENT_STATS_H
+#define STORAGE_STATEMENT_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    STATEMENT_STATS_SIZE = 1024,
+    /* Done in less: may share a connection from now on. */
+    STATEMENT_FAST_MS = 50,
+    /* No result within this time: those behind it have waited enough; it goes alone. */
+    STATEMENT_SLOW_MS = 100,
+    /* How long a statement that was slow stays alone. */
+    STATEMENT_PENALTY_MS = 10000,
+};
+
+struct statement_stat {
+    uint64_t hash;
+    int64_t slow_until_ms;
+    uint32_t row_bytes;   /* of a result in memory, on average; 0 = not known */
+    uint32_t total_bytes; /* of the last result; 0 = not known */
+    bool is_fast;
+};
+
+struct statement_stats {
+    struct statement_stat rows[STATEMENT_STATS_SIZE];
+};
+
+/* What is known; all zero for an unknown statement. */
+struct statement_stat statement_stats_get(const struct statement_stats *s, uint64_t hash);
+
+/* A run is over: it took the server ran_ms. */
+void statement_stats_ran(struct statement_stats *s, uint64_t hash, int64_t ran_ms, int64_t now_ms);
+
+/* A result had so many rows and took so many bytes. */
+void statement_stats_size(struct statement_stats *s, uint64_t hash, uint64_t rows, uint64_t bytes);
+
+#endif
