@@ -205,7 +205,7 @@ static enum edm_type integer_type(struct str text, enum edm_type least)
     }
     for (size_t i = 0; i < ARRAY_SIZE(integer_ranges); i++) {
         const struct range *r = &integer_ranges[i];
-        bool wide_enough = r->type == least || r->type >= EDM_INT32;
+        bool wide_enough = r->type == least || r->type == EDM_INT32 || r->type == EDM_INT64;
         if (wide_enough && value >= r->least && value <= r->most) {
             return r->type;
         }
