@@ -21,6 +21,9 @@ ALL_CFLAGS  = $(CSTD) $(WARN) $(HARD) -I. -DSLUICE_VERSION='"$(VERSION)"' $(PKG_
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 PKG_LIBS    = $(shell pkg-config --libs $(PKGS)) -lpthread -lm
 
+# `make V=1` shows the commands, otherwise only what is made is said.
+say = $(if $(V),,@echo "  $(1) $@" &&)
+
 # One archive a folder; what a folder may call is what its tests link.
 objs = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c))
 lib  = $(foreach f,$(1),$(BUILD)/lib$(f).a)
@@ -34,7 +37,7 @@ SOURCES := $(wildcard odata/*.c config/*.c storage/*.c server/*.c)
 all: $(BUILD)/$(BIN) ## build the daemon
 
 $(BUILD)/$(BIN): $(BUILD)/server/main.o $(call lib,server storage config odata)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS)
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # What a fresh Debian 12 needs to build and to test; and what lint, coverage, fuzz and bench add.
 DEPS       := gcc make pkg-config libc6-dev libmicrohttpd-dev libpq-dev libcjson-dev check \
@@ -47,7 +50,7 @@ PG         := tests/support/with_postgres.sh
 .SECONDEXPANSION:
 $(BUILD)/lib%.a: $$(filter-out %/main.o,$$(call objs,$$*))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR) $(AR) rcs $@ $^
 
 # tests/odata/lexer_test.c defines `Suite *lexer_suite(void)`; the runner's list is generated.
 $(BUILD)/tests/%/suites.h: $$(wildcard tests/$$*/*_test.c) Makefile
@@ -55,15 +58,15 @@ $(BUILD)/tests/%/suites.h: $$(wildcard tests/$$*/*_test.c) Makefile
 	@for f in $(sort $(patsubst %_test.c,%,$(notdir $(wildcard tests/$*/*_test.c)))); do \
 	    echo "SUITE($$f)"; done > $@
 $(BUILD)/tests/%/run.o: tests/run.c $(BUILD)/tests/%/suites.h
-	$(CC) $(ALL_CFLAGS) -DSUITES='"$(BUILD)/tests/$*/suites.h"' -c -o $@ $<
+	$(call say,CC) $(CC) $(ALL_CFLAGS) -DSUITES='"$(BUILD)/tests/$*/suites.h"' -c -o $@ $<
 $(BUILD)/test_%: $$(call objs,tests/$$*) $(BUILD)/tests/%/run.o $$(call objs,tests/support) \
                  $$(call lib,$$(MAY_$$*)) $$(call lib,odata)
-	$(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) \
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) \
 	    -Wl,--end-group $(shell pkg-config --libs check $(PKGS)) -lpthread -lm
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,CC) $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 check: check-unit check-integration check-docs ## run all tests
 
@@ -128,7 +131,7 @@ fuzz-run-%: $(BUILD)/fuzz_%
 	$(BUILD)/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 \
 	    -print_final_stats=1 $(BUILD)/corpus/$* $(wildcard tests/fuzz/seeds/$*)
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/%_fuzz.o $$(call lib,server storage config odata)
-	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< -Wl,--start-group $(filter %.a,$^) \
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< -Wl,--start-group $(filter %.a,$^) \
 	    -Wl,--end-group $(PKG_LIBS)
 
 install: $(BUILD)/$(BIN) ## install the daemon below DESTDIR and PREFIX
@@ -149,3 +152,15 @@ help: ## show this list
         format format-check fuzz fuzz-run help install lint run tests
 .PRECIOUS: $(BUILD)/%.o $(BUILD)/tests/%/suites.h $(BUILD)/test_%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# Runs the cases of a grammar test suite (TSV) against the URL parsers.
+$(BUILD)/abnf-check: $(BUILD)/tests/abnf/abnf_check.o $(call lib,odata)
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $^
+
+# The serializer alone: no database, no HTTP. Calls of malloc are counted by wrapping them.
+$(BUILD)/bench_serializer: $$(call objs,loadtest/serializer) $$(call lib,storage odata)
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -o $@ \
+	    $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS)
+bench-serializer: $(BUILD)/bench_serializer ## measure JSON writing alone, and check its bytes
+	$(BUILD)/bench_serializer
+.PHONY: bench-serializer

@@ -13,7 +13,132 @@
 #include "odata/ast.h"
 #include "odata/model.h"
 
-/* The rows that a request reads. */
+/*
+ * Something that has rows: the target of a read, an entity that is reached from it by to-one
+ * navigations, or the entities that a lambda runs over. The ones reached by navigation hang on
+ * their root, each once, a source before those that are reached through it.
+ */
+struct source {
+    const struct entity_type *type;
+    struct source *root;          /* itself for a root */
+    struct source *from;          /* not a root: where via starts */
+    const struct navigation *via; /* not a root: a to-one navigation */
+    struct source *joined;        /* a root: the first one that is reached from it */
+    struct source *last_joined;   /* a root */
+    struct source *next;          /* the next one of the same root */
+    unsigned number;              /* unique in the request */
+    bool in_filter;               /* decides which rows there are: the count needs it, too */
+    bool nullable;                /* there may be none */
+};
+
+enum bound_kind {
+    BOUND_VALUE,         /* a literal; null when text.ptr is NULL */
+    BOUND_PROPERTY,      /* source/property, or a part of a complex property */
+    BOUND_ELEMENT,       /* the lambda variable of a primitive collection */
+    BOUND_ENTITY,        /* source as a whole: to be compared with null */
+    BOUND_OPERATOR,      /* op over args */
+    BOUND_CALL,          /* function over args */
+    BOUND_IN,            /* args[0] in args[1...]; values only, a null among them in has_null */
+    BOUND_IN_COLLECTION, /* args[0] in args[1], a collection */
+    BOUND_ANY,           /* over range or over the collection args[0]; body NULL: is there one */
+    BOUND_ALL,
+    BOUND_COUNT, /* of range where body, or of the collection args[0] */
+    BOUND_CASE,  /* condition, value, condition, value, ... */
+};
+
+enum function_id {
+    FUNCTION_CONTAINS,
+    FUNCTION_STARTSWITH,
+    FUNCTION_ENDSWITH,
+    FUNCTION_INDEXOF,
+    FUNCTION_LENGTH,
+    FUNCTION_SUBSTRING,
+    FUNCTION_SUBSTRING_LENGTH,
+    FUNCTION_TOLOWER,
+    FUNCTION_TOUPPER,
+    FUNCTION_TRIM,
+    FUNCTION_CONCAT,
+    FUNCTION_YEAR,
+    FUNCTION_MONTH,
+    FUNCTION_DAY,
+    FUNCTION_HOUR,
+    FUNCTION_MINUTE,
+    FUNCTION_SECOND,
+    FUNCTION_FRACTIONALSECONDS,
+    FUNCTION_DATE,
+    FUNCTION_TIME,
+    FUNCTION_NOW,
+    FUNCTION_MINDATETIME,
+    FUNCTION_MAXDATETIME,
+    FUNCTION_TOTALSECONDS,
+    FUNCTION_TOTALOFFSETMINUTES,
+    FUNCTION_ROUND,
+    FUNCTION_FLOOR,
+    FUNCTION_CEILING,
+    FUNCTION_COUNT,
+};
+
+struct bound_expr {
+    enum bound_kind kind;
+    enum operator op;
+    enum function_id function;
+    struct type_ref type;         /* EDM_NONE for an untyped null */
+    const struct pg_type_ref *pg; /* of the column that it is, or that the value meets; or NULL */
+    bool nullable;
+    bool has_null;               /* BOUND_IN */
+    struct str text;             /* BOUND_VALUE: as PostgreSQL reads it, ends in NUL */
+    const struct source *source; /* PROPERTY, ENTITY */
+    const struct property *property;
+    const struct property **parts; /* PROPERTY: attributes inside property */
+    size_t part_count;
+    unsigned number; /* ELEMENT, and ANY/ALL over a collection: its variable */
+    const struct bound_expr **args;
+    size_t arg_count;
+    /* ANY, ALL, COUNT over a to-many navigation */
+    struct source *range; /* a root of its own */
+    const struct source *range_from;
+    const struct navigation *range_via;
+    const struct bound_expr *body;
+};
+
+struct bound_order {
+    const struct bound_expr *expr;
+    bool descending;
+};
+
+/* What is written of each entity. */
+struct selection {
+    const struct property **properties; /* in the order of the type */
+    size_t property_count;
+    bool all_links; /* every navigation that is not expanded has its links in full metadata */
+    const struct navigation **links; /* or these */
+    size_t link_count;
+    bool ref_only; /* `$ref`: nothing but the entity's id */
+    struct expansion *expansions;
+};
+
+/* A navigation property whose target is written into the row. */
+struct expansion {
+    const struct navigation *navigation;
+    const struct source *parent;       /* the source whose navigation it is */
+    struct source *source;             /* to one: the target, joined to the parent's root */
+    const struct selection *selection; /* NULL for count_only */
+    const struct read *read;           /* to many: its rows, as a read of their own */
+    bool has_count;                    /* to many: the number stands before the rows */
+    bool count_only;                   /* Nav/$count: only the number */
+    struct expansion *next;
+};
+
+/* One step of a resource path, from the entity set on: the entities and the key, if one is given. */
+struct path_step {
+    const struct source *source;  /* roots of their own: they are joined one by one */
+    const struct navigation *via; /* from the step before; NULL for the first */
+    const struct property **key_properties;
+    const struct bound_expr **key_values;
+    size_t key_count; /* 0: no key */
+};
+
+/* The rows that a request reads, or one expanded collection. */
 struct read {
     const struct entity_type *type;
     bool has_count;       /* $count=true */
@@ -21,6 +146,23 @@ struct read {
     uint64_t page_rows;   /* close the page after so many rows; 0 = no limit */
     uint64_t token_check; /* hash of the query that a skip token belongs to */
     uint64_t rows_before; /* rows of the earlier pages, from the skip token */
+
+    struct source *source;
+    const struct path_step *steps; /* the last one's source is this read's source */
+    size_t step_count;             /* 0 for an expanded collection */
+    bool single;                   /* one row at most */
+    bool count_rows;               /* /$count: the number is all there is */
+    const struct bound_expr *filter;
+    struct bound_order *order; /* the key included when resumable */
+    size_t order_count;
+    bool has_top;
+    uint64_t top; /* what is left of it after rows_before */
+    uint64_t skip;
+    const struct selection *selection;
+    /* A property instead of entities: PLAN_PROPERTY, PLAN_RAW_VALUE, /$count of a collection. */
+    const struct bound_expr *value;
+    /* The values of `order` in the last row of the page before; text.ptr NULL is null. */
+    const struct bound_expr **after;
 };
 
 #endif

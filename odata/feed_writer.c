@@ -1,6 +1,5 @@
 #include "odata/feed_writer.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,8 +243,7 @@ static void start_row(struct feed_writer *w)
         w->rows = 1;
         w->state = WRITER_LAST;
         return;
-    case FEED_COUNT:
-        assert(!"a count has no rows");
+    case FEED_COUNT: /* DONE before a row is asked for */
         return;
     }
     row_writer_begin(&w->row_writer, w->spec.shape, w->row, separator);

@@ -17,6 +17,16 @@ void lexer_init(struct lexer *lx, struct arena *a, struct str text, const char *
         .arena = a, .text = text, .code = code, .target = target, .where = where, .err = err};
 }
 
+struct str lexer_shown(struct str text)
+{
+    struct str shown = str_slice(text, 0, QUOTED_BYTES);
+    while (shown.len < text.len && shown.len > 0 &&
+           ((unsigned char)text.ptr[shown.len] & 0xC0) == 0x80) {
+        shown.len--;
+    }
+    return shown;
+}
+
 bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...)
 {
     char message[200];
@@ -24,6 +34,12 @@ bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
+    if (lx->quotes_text) {
+        struct str shown = lexer_shown(lx->text);
+        return odata_error_set(lx->err, 400, lx->code, lx->target, "%s at byte %zu of %s '%.*s%s'",
+                               message, offset, lx->where, STR_ARG(shown),
+                               shown.len < lx->text.len ? "..." : "");
+    }
     return odata_error_set(lx->err, 400, lx->code, lx->target, "%s at byte %zu of %s", message,
                            offset, lx->where);
 }
@@ -83,19 +99,15 @@ static bool qualified_name(struct lexer *lx, size_t at, size_t *out_end)
 static bool quoted(struct lexer *lx, size_t open, struct str *out_text, size_t *out_end)
 {
     size_t doubled = 0;
-    size_t at = open + 1;
-    for (;; at++) {
-        at = str_find(lx->text, '\'', at);
-        if (at >= lx->text.len) {
-            return lexer_fail(lx, open,
-                              "the string is not closed (a quote inside of a string is written "
-                              "twice, '') that begins");
-        }
-        if (peek(lx, at + 1) != '\'') {
-            break;
-        }
+    size_t at = str_find(lx->text, '\'', open + 1);
+    while (peek(lx, at + 1) == '\'' && at < lx->text.len) {
         doubled++;
-        at++;
+        at = str_find(lx->text, '\'', at + 2);
+    }
+    if (at >= lx->text.len) {
+        return lexer_fail(lx, open,
+                          "the string is not closed (a quote inside of a string is written twice, "
+                          "'') that begins");
     }
     struct str body = str_slice(lx->text, open + 1, at);
     *out_end = at + 1;
@@ -120,15 +132,14 @@ static bool quoted(struct lexer *lx, size_t open, struct str *out_text, size_t *
 static bool check_behind_quote(struct lexer *lx, size_t end)
 {
     if (lexer_is_name_byte(peek(lx, end))) {
-        struct str rest = str_slice(lx->text, end, end + QUOTED_BYTES);
-        size_t len = 0;
-        while (len < rest.len && lexer_is_name_byte(rest.ptr[len])) {
-            len++;
+        size_t rest = end;
+        while (lexer_is_name_byte(peek(lx, rest))) {
+            rest++;
         }
         return lexer_fail(lx, end,
                           "the string ends before '%.*s' (a quote inside of a string is written "
                           "twice, '')",
-                          (int)len, rest.ptr);
+                          STR_ARG(lexer_shown(str_slice(lx->text, end, rest))));
     }
     return true;
 }
@@ -186,7 +197,7 @@ static bool prefixed_token(struct lexer *lx, struct token *t)
     }
     if (str_find(prefix, '.', 0) == prefix.len) {
         return lexer_fail(lx, t->offset, "%.*s'...' is no literal of OData V4",
-                          (int)(prefix.len < QUOTED_BYTES ? prefix.len : QUOTED_BYTES), prefix.ptr);
+                          STR_ARG(lexer_shown(prefix)));
     }
     t->literal = LITERAL_ENUM;
     t->type_name = prefix;

@@ -59,7 +59,8 @@ struct lexer {
     struct token token; /* the current one */
     const char *code;   /* ODATA_CODE_* of its errors */
     const char *target; /* their target, "" when there is none */
-    const char *where;  /* what the bytes are counted in: "$filter", "path segment 2" */
+    const char *where;  /* what the bytes are counted in: "$filter", "path segment" */
+    bool quotes_text;   /* errors name where by its text as well: path segment 'x(1)' */
     struct odata_error *err;
 };
 
@@ -75,6 +76,9 @@ bool lexer_next(struct lexer *lx) NODISCARD;
 
 /* Fills the error: the message, then ` at byte N of $filter`. Returns false. */
 bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* At most 40 bytes of text, cut between characters: what an error message quotes. */
+struct str lexer_shown(struct str text);
 
 static inline bool lexer_is_digit(char c)
 {

@@ -168,6 +168,26 @@ static const struct option_rule rules[] = {
     RAW(id, PLACE_REQUEST),
 };
 
+/* Standard options of OData-Temporal that we do not have: 501 and not "unknown". */
+static const struct str later_options[] = {
+    {STR_INIT("$at")},
+    {STR_INIT("$from")},
+    {STR_INIT("$to")},
+    {STR_INIT("$toInclusive")},
+};
+
+bool option_refuse(struct str name, struct odata_error *err)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(later_options); i++) {
+        if (str_ieq(name, later_options[i])) {
+            return odata_error_not_implemented(err, later_options[i].ptr, "%s is not implemented",
+                                               later_options[i].ptr);
+        }
+    }
+    return odata_error_set(err, 400, ODATA_CODE_BAD_QUERY_OPTION, "", "unknown query option '%.*s'",
+                           STR_ARG(lexer_shown(name)));
+}
+
 const struct option_rule *option_find(struct str name)
 {
     struct str bare = str_starts_with(name, STR("$")) ? str_from_offset(name, 1) : name;
@@ -233,6 +253,13 @@ static bool option_begins(struct str text, size_t at)
     return at > start && at < text.len && text.ptr[at] == '=';
 }
 
+/* Whether an apostrophe here begins a string: not so in Daniel's. */
+static bool quote_opens(struct str text, size_t start, size_t at)
+{
+    static const char before[] = " (,=['";
+    return at == start || memchr(before, text.ptr[at - 1], sizeof(before) - 1) != NULL;
+}
+
 /*
  * Where a nested option that is kept as text ends: at the `)` that closes the list or at the `;`
  * before the next option. Quotes hide both; text.len when no end is found.
@@ -240,12 +267,13 @@ static bool option_begins(struct str text, size_t at)
 static size_t raw_end(struct str text, size_t at, bool respect_apostrophe)
 {
     size_t depth = 0;
+    size_t start = at;
     char quote = '\0';
     for (; at < text.len; at++) {
         char c = text.ptr[at];
         if (quote != '\0') {
             quote = c == quote ? '\0' : quote;
-        } else if (c == '"' || (c == '\'' && respect_apostrophe)) {
+        } else if (c == '"' || (c == '\'' && respect_apostrophe && quote_opens(text, start, at))) {
             quote = c;
         } else if (c == '(') {
             depth++;
@@ -319,6 +347,9 @@ static bool parse_nested_option(struct parser *p, enum option_place place, struc
         return parser_unexpected(p, "an option such as $filter=...");
     }
     const struct option_rule *rule = option_find(p->lx.token.text);
+    if (rule == NULL && parser_token(p) == TOKEN_DOLLAR) {
+        return option_refuse(p->lx.token.text, p->lx.err);
+    }
     if (rule == NULL || (rule->places & (unsigned)place) == 0) {
         return parser_unexpected(p, "an option that is allowed here");
     }

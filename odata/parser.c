@@ -2,10 +2,6 @@
 
 #include "odata/parser_priv.h"
 
-enum {
-    QUOTED_BYTES = 40, /* of a token that an error message quotes */
-};
-
 bool parser_unexpected(struct parser *p, const char *expected)
 {
     const struct token *t = &p->lx.token;
@@ -13,13 +9,9 @@ bool parser_unexpected(struct parser *p, const char *expected)
         return lexer_fail(&p->lx, t->offset, "expected %s, but the text ends", expected);
     }
     struct str found = str_slice(p->lx.text, t->offset, t->end);
-    bool cut = found.len > QUOTED_BYTES;
-    while (cut && found.len > 0 &&
-           (found.len > QUOTED_BYTES || ((unsigned char)found.ptr[found.len] & 0xC0) == 0x80)) {
-        found.len--;
-    }
-    return lexer_fail(&p->lx, t->offset, "expected %s, found %.*s%s", expected, STR_ARG(found),
-                      cut ? "..." : "");
+    struct str shown = lexer_shown(found);
+    return lexer_fail(&p->lx, t->offset, "expected %s, found %.*s%s", expected, STR_ARG(shown),
+                      shown.len < found.len ? "..." : "");
 }
 
 bool parser_expect(struct parser *p, enum token_kind kind, const char *expected)

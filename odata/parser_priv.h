@@ -54,12 +54,19 @@ void *parser_grow(struct parser *p, void *items, size_t count, size_t item_size)
          ? NULL                                                               \
          : &(items)[(count)++])
 
+/* odata/operand_parse.c */
+struct expr *parser_node(struct parser *p, enum expr_kind kind, size_t offset) NODISCARD;
+bool parser_adopt(struct parser *p, struct expr *parent, const struct expr *child) NODISCARD;
+bool parser_push_arg(struct parser *p, struct expr *parent, struct expr *child) NODISCARD;
+bool parser_operand(struct parser *p, struct expr **out) NODISCARD;
+
 /* odata/filter_parse.c */
 bool parser_expr(struct parser *p, struct expr **out) NODISCARD;
-/* `a,b` or `n=a,m=b` up to and with the closing parenthesis; the opening one is consumed. */
+/* odata/operand_parse.c: `a,b` or `n=a,m=b` up to and with the closing parenthesis; the opening one is consumed. */
 bool parser_arguments(struct parser *p, struct argument **out, size_t *out_count) NODISCARD;
 
 /* odata/option_parse.c */
+bool option_refuse(struct str name, struct odata_error *err); /* unknown: 400; not yet: 501 */
 bool parser_filter(struct parser *p, struct query *q) NODISCARD;
 bool parser_orderby(struct parser *p, struct query *q) NODISCARD;
 /* The nested options up to and with the closing parenthesis; the opening one is consumed. */

@@ -37,7 +37,8 @@ struct plan {
     struct str context_fragment; /* what stands behind `$metadata#`, percent-encoded where needed */
     const struct read *read;     /* odata/bound.h */
     enum media raw_media;        /* PLAN_RAW_VALUE: MEDIA_TEXT or MEDIA_BINARY */
-    bool missing_is_no_content;  /* no row: 204 (a to-one navigation), else 404 */
+    const struct property *property; /* PLAN_PROPERTY, PLAN_RAW_VALUE: the last of the path */
+    bool missing_is_no_content;      /* no row: 204 (a to-one navigation), else 404 */
 };
 
 /* What the binder needs to know besides path and query. */

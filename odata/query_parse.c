@@ -5,18 +5,6 @@
 #include "odata/parser_priv.h"
 #include "odata/percent.h"
 
-enum {
-    QUOTED_BYTES = 60, /* of a name that an error message quotes */
-};
-
-/* Standard options of OData-Temporal that we do not have: 501 and not "unknown". */
-static const struct str later_options[] = {
-    {STR_INIT("$at")},
-    {STR_INIT("$from")},
-    {STR_INIT("$to")},
-    {STR_INIT("$toInclusive")},
-};
-
 struct reader {
     struct arena *a;
     size_t max_filter_depth;
@@ -26,30 +14,13 @@ struct reader {
     struct odata_error *err;
 };
 
-static struct str shortened(struct str name)
-{
-    return str_slice(name, 0, QUOTED_BYTES);
-}
-
-static bool refuse_unknown(const struct reader *r, struct str name)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(later_options); i++) {
-        if (str_ieq(name, later_options[i])) {
-            return odata_error_not_implemented(r->err, later_options[i].ptr,
-                                               "%s is not implemented", later_options[i].ptr);
-        }
-    }
-    return odata_error_set(r->err, 400, ODATA_CODE_BAD_QUERY_OPTION, "",
-                           "unknown query option '%.*s'", STR_ARG(shortened(name)));
-}
-
 /* @name=value */
 static bool read_alias(struct reader *r, struct str name, struct str raw_value)
 {
     struct str bare = str_from_offset(name, 1);
     struct alias *alias = ARENA_NEW(r->a, struct alias);
     struct str target;
-    if (alias == NULL || !arena_format(r->a, &target, "%.*s", STR_ARG(shortened(name)))) {
+    if (alias == NULL || !arena_format(r->a, &target, "%.*s", STR_ARG(lexer_shown(name)))) {
         return odata_error_too_complex(r->err);
     }
     if (!lexer_is_identifier(bare)) {
@@ -79,7 +50,8 @@ static bool read_system(struct reader *r, const struct option_rule *rule, struct
     uint32_t bit = UINT32_C(1) << option_index(rule);
     if ((r->seen & bit) != 0) {
         return odata_error_set(r->err, 400, ODATA_CODE_BAD_QUERY_OPTION, option_target(rule),
-                               "the query option '%.*s' is given twice", STR_ARG(shortened(name)));
+                               "the query option '%.*s' is given twice",
+                               STR_ARG(lexer_shown(name)));
     }
     r->seen |= bit;
     struct parser p = {.max_depth = r->max_filter_depth, .max_expand_depth = r->max_expand_depth};
@@ -106,7 +78,7 @@ static bool read_option(struct reader *r, struct str option)
     if (rule != NULL) {
         return read_system(r, rule, name, raw_value);
     }
-    return !str_starts_with(name, STR("$")) || refuse_unknown(r, name);
+    return !str_starts_with(name, STR("$")) || option_refuse(name, r->err);
 }
 
 bool query_parse(struct arena *a, struct str raw_query, const struct query_limits *limits,

@@ -162,6 +162,9 @@ static bool read_varint(struct str *rest, uint64_t *out_value)
         }
         value |= (uint64_t)(octet & 127) << (7 * i);
         if (octet < 128) {
+            if (octet == 0 && i > 0) {
+                return false; /* longer than it need be */
+            }
             *rest = str_from_offset(*rest, i + 1);
             *out_value = value;
             return true;

@@ -143,11 +143,11 @@ void http_head_add(struct http_head *h, struct str name, struct str value)
         return;
     }
     struct str *field = &h->fields[which];
-    /* A field that is there and empty is not the same as one that is not: ptr tells. */
-    bool again = field->len > 0;
+    bool again = (h->seen & (1U << which)) != 0;
+    h->seen |= 1U << which;
     value = str_trim(value);
-    if (which == FIELD_CONTENT_LENGTH && value.len == 0) {
-        blame(h, "Content-Length is not a number");
+    if (value.len == 0 && (which == FIELD_CONTENT_LENGTH || which == FIELD_TRANSFER_ENCODING)) {
+        blame(h, "Content-Length or Transfer-Encoding is empty");
         return;
     }
     if (!again) {

@@ -67,6 +67,7 @@ struct http_head {
     struct arena *arena;
     size_t field_count;
     size_t field_bytes;
+    uint32_t seen;    /* one bit a field: one that is there and empty counts as well */
     const char *flaw; /* the first thing that is wrong, static text */
 };
 

@@ -198,13 +198,8 @@ bool links_service_root(struct arena *a, const struct links_options *options,
     }
     /* The prefix is what the proxy has cut off: it stands before our own base path. */
     const struct str parts[] = {
-        origin.scheme,
-        STR("://"),
-        origin.host,
-        origin.port.len > 0 ? STR(":") : STR(""),
-        origin.port,
-        origin.prefix,
-        options->base_path,
+        origin.scheme, STR("://"),    origin.host,        origin.port.len > 0 ? STR(":") : STR(""),
+        origin.port,   origin.prefix, options->base_path,
     };
     return join(a, parts, ARRAY_SIZE(parts), out_root, err);
 }
@@ -225,8 +220,7 @@ static void put_url(struct bytes *out, struct str s)
     static const char digits[] = "0123456789ABCDEF";
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        bool escape =
-            c == '%' && !(i + 2 < s.len && is_hex(s.ptr[i + 1]) && is_hex(s.ptr[i + 2]));
+        bool escape = c == '%' && !(i + 2 < s.len && is_hex(s.ptr[i + 1]) && is_hex(s.ptr[i + 2]));
         if (is_url_char(c) && !escape) {
             bytes_put_char(out, c);
         } else {

@@ -362,11 +362,11 @@ static enum mask_how option_mask(struct str name)
         struct str name;
         enum mask_how how;
     } options[] = {
-        {{STR_INIT("top")}, MASK_NOTHING},         {{STR_INIT("skip")}, MASK_NOTHING},
-        {{STR_INIT("count")}, MASK_NOTHING},       {{STR_INIT("select")}, MASK_NOTHING},
-        {{STR_INIT("format")}, MASK_NOTHING},      {{STR_INIT("orderby")}, MASK_LITERALS},
-        {{STR_INIT("filter")}, MASK_LITERALS},     {{STR_INIT("expand")}, MASK_LITERALS},
-        {{STR_INIT("compute")}, MASK_LITERALS},    {{STR_INIT("apply")}, MASK_LITERALS},
+        {{STR_INIT("top")}, MASK_NOTHING},      {{STR_INIT("skip")}, MASK_NOTHING},
+        {{STR_INIT("count")}, MASK_NOTHING},    {{STR_INIT("select")}, MASK_NOTHING},
+        {{STR_INIT("format")}, MASK_NOTHING},   {{STR_INIT("orderby")}, MASK_LITERALS},
+        {{STR_INIT("filter")}, MASK_LITERALS},  {{STR_INIT("expand")}, MASK_LITERALS},
+        {{STR_INIT("compute")}, MASK_LITERALS}, {{STR_INIT("apply")}, MASK_LITERALS},
     };
     if (str_starts_with(name, STR("$"))) {
         name = str_from_offset(name, 1);

@@ -16,6 +16,7 @@ struct loop {
     struct reactor reactor; /* first: reactor_loop() casts back */
     int epoll_fd;
     struct watch waker; /* its descriptor is the eventfd of loop_wake() */
+    int64_t now_us;
     int64_t now_ms;
     struct timer **heap; /* heap[0] is due first; t->slot is its index + 1 */
     size_t timer_count;
@@ -30,11 +31,21 @@ struct loop {
     int event_count;
 };
 
-int64_t loop_clock_ms(void)
+static int64_t clock_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t loop_clock_ms(void)
+{
+    return clock_us() / 1000;
+}
+
+int64_t loop_turn_began_us(const struct loop *l)
+{
+    return l->now_us;
 }
 
 int64_t loop_now_ms(const struct loop *l)
@@ -291,7 +302,8 @@ void loop_turn(struct loop *l, int64_t max_wait_ms)
         epoll_wait(l->epoll_fd, l->events, EVENTS_A_TURN, wait > INT32_MAX ? INT32_MAX : (int)wait);
     l->event_next = 0;
     l->event_count = count < 0 ? 0 : count;
-    l->now_ms = loop_clock_ms();
+    l->now_us = clock_us();
+    l->now_ms = l->now_us / 1000;
     run_events(l);
     run_timers(l);
     run_jobs(l);

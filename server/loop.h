@@ -45,7 +45,10 @@ void loop_set_timer(struct loop *l, struct timer *t, int64_t deadline_ms);
 /* Monotonic milliseconds as of the beginning of the turn. */
 int64_t loop_now_ms(const struct loop *l);
 
-/* The same clock, read now: for what must not count the rest of a long turn. */
+/* Monotonic microseconds at which the wait of this turn was over. */
+int64_t loop_turn_began_us(const struct loop *l);
+
+/* The same clock as loop_now_ms(), read now: for what must not count the rest of a long turn. */
 int64_t loop_clock_ms(void);
 
 /* Runs the job at the end of this turn, or of the next one when it is asked for by a job. Once. */

@@ -78,16 +78,19 @@ static void put_option(struct bytes *out, const char *name, const char *value)
     }
 }
 
-/* One column of a SELECT: set_config('name', 'value', false). */
+/*
+ * One column of a SELECT: set_config('name', E'value', false). E'' reads the same whatever
+ * standard_conforming_strings says.
+ */
 static void put_set_config(struct bytes *out, const char *name, const char *value)
 {
     bytes_put_str(out, out->len == 0 ? STR("SELECT ") : STR(", "));
     BYTES_PUT_LITERAL(out, "pg_catalog.set_config('");
     bytes_put_str(out, str_from(name));
-    BYTES_PUT_LITERAL(out, "', '");
+    BYTES_PUT_LITERAL(out, "', E'");
     for (const char *p = value; *p != '\0'; p++) {
-        if (*p == '\'') {
-            bytes_put_char(out, '\'');
+        if (*p == '\'' || *p == '\\') {
+            bytes_put_char(out, *p);
         }
         bytes_put_char(out, *p);
     }
@@ -101,14 +104,7 @@ void session_put_options(struct bytes *out, const struct session_options *o)
 
 void session_put_sql(struct bytes *out, const struct session_options *o)
 {
-    /* First of all: whether a backslash in a literal means itself depends on it. */
-    BYTES_PUT_LITERAL(out, "SET standard_conforming_strings = on; ");
-    struct bytes select;
-    bytes_init(&select, OPTIONS_LIMIT_BYTES);
-    put_settings(&select, o, put_set_config);
-    out->failed = out->failed || bytes_failed(&select);
-    bytes_put_str(out, bytes_str(&select));
-    bytes_fini(&select);
+    put_settings(out, o, put_set_config);
 }
 
 /* The value of one option of a list that libpq made, or "". */

@@ -51,7 +51,7 @@ struct session_params {
 bool session_params_make(struct arena *a, const char *db_uri, const struct session_options *o,
                          struct session_params *out_params, struct odata_error *err) NODISCARD;
 
-/* The options text alone, `-c TimeZone=UTC -c ...`. */
+/* The options text alone, `-c TimeZone=UTC -c ...`; behind a blank when out is not empty. */
 void session_put_options(struct bytes *out, const struct session_options *o);
 
 /*
@@ -67,7 +67,8 @@ void session_clear_environment(void);
  */
 bool session_check(const struct pg_conn *conn, struct odata_error *err) NODISCARD;
 
-/* The same settings as one SQL command, for a connection that session_check() refuses. */
+/* The same settings as one SQL command, a SELECT of one row, for a connection that session_check()
+   refuses. out must be empty. */
 void session_put_sql(struct bytes *out, const struct session_options *o);
 
 #endif

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# Serves a throwaway database with sample data until Ctrl-C: what `make demo` runs.
+#
+# Installs what is missing, builds, keeps a private cluster in ./.demo, loads loadtest/demo/*.sql
+# into it, and starts the service on 127.0.0.1:PORT (8080). The cluster listens on a Unix socket
+# only and is stopped at the end; the next start uses it again, unless the SQL has changed.
+# `rm -rf .demo` forgets it. DEMO_DIR names another place for it.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+root=$(cd "$here/.." && pwd -P)
+port=${PORT:-8080}
+
+fail() {
+    echo "make demo: $*" >&2
+    exit 1
+}
+
+server_bin() { # the newest PostgreSQL server's programs, or nothing
+    local dirs
+    dirs=$(ls -d /usr/lib/postgresql/*/bin /usr/pgsql-*/bin 2>/dev/null | sort -V)
+    dirs=${dirs##*$'\n'}
+    if [ -n "$dirs" ]; then
+        echo "$dirs"
+    elif command -v initdb >/dev/null; then
+        dirname "$(command -v initdb)"
+    fi
+}
+
+can_build() {
+    command -v cc >/dev/null && command -v pkg-config >/dev/null &&
+        pkg-config --exists libpq libmicrohttpd libcjson
+}
+
+cd "$root"
+[[ $port =~ ^[0-9]+$ ]] && [ "$port" -ge 1 ] && [ "$port" -le 65535 ] || fail "PORT=$port is no port"
+if ! can_build || [ -z "$(server_bin)" ] || ! command -v curl >/dev/null; then
+    make --no-print-directory deps || fail "packages are missing, and could not be installed"
+fi
+pg=$(server_bin)
+[ -n "$pg" ] || fail "no PostgreSQL server is installed (apt-get install postgresql)"
+if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+    fail "port $port is in use; choose another one: make demo PORT=$((port + 1))"
+fi
+
+[ -x build/sluice ] || echo "Building ..."
+make --no-print-directory --silent all >/dev/null || fail "the build failed; run 'make' to see why"
+
+# PostgreSQL refuses to run as root, so root runs it as the user of the package. That user may not
+# be able to enter the folder of the checkout; then the cluster lives below /var/tmp.
+as=()
+dir=${DEMO_DIR:-$root/.demo}
+if [ "$(id -u)" = 0 ]; then
+    user=${PGTEST_USER:-postgres}
+    id "$user" >/dev/null 2>&1 || fail "there is no user '$user' to run PostgreSQL as; set PGTEST_USER"
+    as=(setpriv --reuid "$user" --regid "$(id -gn "$user")" --clear-groups)
+    if [ ! -e "$dir" ] && ! "${as[@]}" test -x "$(dirname "$dir")"; then
+        ln -sfn "$(mktemp -d /var/tmp/sluice-demo.XXXXXX)" "$dir"
+    fi
+    mkdir -p "$dir/"
+    chown "$user:" "$dir/"
+    "${as[@]}" test -x "$dir/" || fail "user '$user' cannot enter $dir; set DEMO_DIR to a folder that it can"
+fi
+mkdir -p "$dir/"
+dir=$(cd "$dir/" && pwd -P)
+run() { (cd / && "${as[@]}" "$@"); }
+
+# The path of a Unix socket may have 107 bytes at most, so it lies in /tmp.
+sockets=$(mktemp -d /tmp/sluice-demo.XXXXXX)
+[ "${#as[@]}" = 0 ] || chown "$user:" "$sockets"
+sluice=
+stop() {
+    trap - EXIT INT TERM
+    if [ -n "$sluice" ]; then
+        kill -TERM "$sluice" 2>/dev/null || true
+        wait "$sluice" 2>/dev/null || true
+    fi
+    run "$pg/pg_ctl" -D "$dir/data" -m fast -w stop >/dev/null 2>&1 || true
+    rm -rf "$sockets"
+    [ -z "$sluice" ] || echo "Stopped."
+}
+trap stop EXIT
+trap 'echo; exit 0' INT TERM
+
+if [ ! -s "$dir/data/PG_VERSION" ]; then
+    echo "Making a private PostgreSQL cluster in $dir ..."
+    rm -rf "$dir/data" "$dir/loaded"
+    run "$pg/initdb" -D "$dir/data" -U demo -A trust -E UTF8 --locale=C.UTF-8 --no-sync \
+        >"$sockets/initdb.log" 2>&1 ||
+        fail "the cluster could not be made: $(tail -n 1 "$sockets/initdb.log")"
+fi
+run "$pg/pg_ctl" -D "$dir/data" -l "$dir/data/server.log" -w -o "-k $sockets \
+    -c listen_addresses= -c fsync=off -c synchronous_commit=off" start >/dev/null 2>&1 ||
+    fail "the cluster does not start: $(tail -n 1 "$dir/data/server.log" 2>/dev/null); 'rm -rf .demo' makes a new one"
+
+sql() { psql -X -q -v ON_ERROR_STOP=1 -h "$sockets" -U demo "$@"; }
+wanted=$(cat "$here"/demo/*.sql | cksum)
+if [ "$(cat "$dir/loaded" 2>/dev/null)" != "$wanted" ]; then
+    echo "Loading the sample data ..."
+    rm -f "$dir/loaded"
+    sql -d postgres -c 'DROP DATABASE IF EXISTS demo' -c 'CREATE DATABASE demo' \
+        -c 'DROP ROLE IF EXISTS demo_reader' -c 'CREATE ROLE demo_reader LOGIN' \
+        -c 'GRANT pg_read_all_data TO demo_reader' >/dev/null || fail "the database could not be made"
+    for file in "$here"/demo/*.sql; do
+        PGOPTIONS='-c client_min_messages=warning' sql -d demo -f "$file" >/dev/null ||
+            fail "$(basename "$file") could not be loaded"
+    done
+    sql -d demo -c 'VACUUM ANALYZE'
+    echo "$wanted" >"$dir/loaded"
+fi
+
+build/sluice --db-uri "host=$sockets user=demo_reader dbname=demo" --listen "127.0.0.1:$port" \
+    ${SCHEMAS:+--schemas "$SCHEMAS"} >"$dir/sluice.log" 2>&1 &
+sluice=$!
+for _ in $(seq 200); do
+    kill -0 "$sluice" 2>/dev/null || fail "the service ended: $(tail -n 1 "$dir/sluice.log")"
+    if curl -sf -o /dev/null "http://127.0.0.1:$port/readyz"; then
+        break
+    fi
+    sleep 0.05
+done
+curl -sf -o /dev/null "http://127.0.0.1:$port/readyz" || fail "the service is not ready; see $dir/sluice.log"
+
+echo
+echo "Sluice serves the sample data on http://127.0.0.1:$port/ - worth trying:"
+echo
+while IFS= read -r line; do
+    case $line in
+    '#'*) echo "  ${line#\# }" ;;
+    ?*) echo "    http://127.0.0.1:$port$line" ;;
+    esac
+done <"$here/demo/urls.txt"
+echo
+echo "Ctrl-C stops the service and its database."
+wait "$sluice" || true

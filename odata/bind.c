@@ -1,0 +1,288 @@
+#include <string.h>
+
+#include "odata/bind_priv.h"
+#include "odata/limits.h"
+#include "odata/skip_token.h"
+
+/* Kinds of resource, for the table of what fits them. */
+enum fits {
+    ROWS = 1,       /* a collection of entities */
+    ENTITY = 2,     /* one entity */
+    REFS = 4,       /* references to entities */
+    REF = 8,        /* a reference to one */
+    PROPERTY = 16,  /* a primitive property */
+    COMPLEX = 32,   /* a complex property, or a collection of values */
+    RAW = 64,       /* /$value */
+    COUNT = 128,    /* /$count of entities */
+    LENGTH = 256,   /* /$count of a property */
+    DOCUMENT = 512, /* service document, $metadata */
+};
+
+static enum fits kind_of(const struct bound_path *path)
+{
+    switch (path->kind) {
+    case PLAN_COLLECTION:
+        return path->ref ? REFS : ROWS;
+    case PLAN_ENTITY:
+        return path->ref ? REF : ENTITY;
+    case PLAN_PROPERTY:
+        return path->read->value->type.type == EDM_COMPLEX || path->read->value->type.collection
+                   ? COMPLEX
+                   : PROPERTY;
+    case PLAN_RAW_VALUE:
+        return RAW;
+    case PLAN_COUNT:
+        return path->read->value == NULL ? COUNT : LENGTH;
+    case PLAN_SERVICE_DOCUMENT:
+    case PLAN_METADATA:
+        break;
+    }
+    return DOCUMENT;
+}
+
+static const char *const kind_names[] = {
+    "a collection",      "a single entity",           "references",  "a single reference",
+    "a property",        "a complex value",           "a raw value", "a count",
+    "a count of values", "a document of the service",
+};
+
+static const char *kind_name(enum fits kind)
+{
+    size_t i = 0;
+    while ((1U << i) != (unsigned)kind) {
+        i++;
+    }
+    return kind_names[i];
+}
+
+/* Options that are standard, but not here. */
+static bool check_later(struct binder *b, const struct query *q)
+{
+    const struct {
+        const struct raw_option *option;
+        const char *name;
+    } later[] = {{&q->search, "$search"},
+                 {&q->apply, "$apply"},
+                 {&q->compute, "$compute"},
+                 {&q->index, "$index"},
+                 {&q->deltatoken, "$deltatoken"}};
+    for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
+        if (later[i].option->given) {
+            return odata_error_not_implemented(b->err, later[i].name, "%s is not implemented",
+                                               later[i].name);
+        }
+    }
+    /* No schema version is published: only the latest, `*`, is there (Protocol 11.2.12). */
+    if (q->schemaversion.given && !str_eq(q->schemaversion.text, STR("*"))) {
+        return odata_error_set(b->err, 404, ODATA_CODE_NOT_FOUND, "$schemaversion",
+                               "there is no schema version '%.*s'",
+                               STR_ARG(bind_clip(q->schemaversion.text)));
+    }
+    return true;
+}
+
+/*
+ * Which option fits which kind (URL Conventions 5.1). /$count lets options pass that change no
+ * count. Options of a collection of values are standard, but not here.
+ */
+static bool check_fit(struct binder *b, const struct query *q, enum fits kind)
+{
+    const struct {
+        bool given;
+        unsigned fits;
+        unsigned later;
+        const char *name;
+        const char *code;
+    } rows[] = {
+        {q->filter != NULL, ROWS | REFS | COUNT, COMPLEX | LENGTH, "$filter",
+         ODATA_CODE_BAD_FILTER},
+        {q->orderby_count > 0, ROWS | REFS | COUNT, COMPLEX, "$orderby", ODATA_CODE_BAD_ORDERBY},
+        {q->has_select, ROWS | ENTITY | COUNT, COMPLEX, "$select", ODATA_CODE_BAD_SELECT},
+        {q->has_expand, ROWS | ENTITY | COUNT, COMPLEX, "$expand", ODATA_CODE_BAD_EXPAND},
+        {q->has_top, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$top", ODATA_CODE_BAD_QUERY_OPTION},
+        {q->has_skip, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$skip", ODATA_CODE_BAD_QUERY_OPTION},
+        {q->has_count, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$count",
+         ODATA_CODE_BAD_QUERY_OPTION},
+        {q->skiptoken.given, ROWS | REFS, 0, "$skiptoken", ODATA_CODE_BAD_SKIP_TOKEN},
+        {q->has_levels, 0, 0, "$levels", ODATA_CODE_BAD_QUERY_OPTION},
+        {q->id.given, 0, 0, "$id", ODATA_CODE_BAD_QUERY_OPTION},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        if (!rows[i].given || (rows[i].fits & (unsigned)kind) != 0) {
+            continue;
+        }
+        if ((rows[i].later & (unsigned)kind) != 0) {
+            return odata_error_not_implemented(b->err, rows[i].name, "%s of %s is not implemented",
+                                               rows[i].name, kind_name(kind));
+        }
+        return odata_error_set(b->err, 400, rows[i].code, rows[i].name, "%s does not fit %s",
+                               rows[i].name, kind_name(kind));
+    }
+    return true;
+}
+
+static uint64_t fold(uint64_t hash, struct str text)
+{
+    hash = str_hash_more(hash, text);
+    return str_hash_more(hash, STR("/"));
+}
+
+/*
+ * What the order of the rows and their choice depend on: path, $filter and $orderby. The token says
+ * how far the rows are; $top, $select and $expand may say something else on the next page.
+ */
+static uint64_t token_check(struct binder *b, const struct read *read, const struct query *q)
+{
+    uint64_t hash = STR_HASH_START;
+    for (size_t i = 0; i < read->step_count; i++) {
+        const struct path_step *step = &read->steps[i];
+        hash = fold(hash, step->via == NULL ? step->source->type->set->name : step->via->name);
+        for (size_t k = 0; k < step->key_count; k++) {
+            hash = fold(hash, step->key_properties[k]->name);
+            hash = fold(hash, step->key_values[k]->text);
+        }
+    }
+    if (q->filter != NULL) {
+        hash = bind_hash_expr(b, fold(hash, STR("$filter")), q->filter);
+    }
+    for (size_t i = 0; i < q->orderby_count; i++) {
+        hash = fold(hash, q->orderby[i].descending ? STR("desc") : STR("asc"));
+        hash = bind_hash_expr(b, hash, q->orderby[i].expr);
+    }
+    return hash;
+}
+
+static uint64_t least_page(const struct binder *b, const struct read *read)
+{
+    const uint64_t sizes[] = {b->options->client_page_size, read->type->set->max_page_size,
+                              b->options->max_page_size};
+    uint64_t least = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        if (sizes[i] > 0 && (least == 0 || sizes[i] < least)) {
+            least = sizes[i];
+        }
+    }
+    return least;
+}
+
+static bool bind_token(struct binder *b, const struct query *q, struct read *read)
+{
+    struct skip_token token;
+    if (!skip_token_parse(b->arena, q->skiptoken.text, read->token_check, read->order_count, &token,
+                          b->err)) {
+        return false;
+    }
+    read->rows_before = token.rows_before;
+    read->after = ARENA_ARRAY(b->arena, read->order_count, const struct bound_expr *);
+    if (read->after == NULL) {
+        return odata_error_too_complex(b->err);
+    }
+    for (size_t i = 0; i < read->order_count; i++) {
+        const struct field *field = &token.values[i];
+        struct bound_expr *value = bind_new(b, BOUND_VALUE, EDM_NONE, 0);
+        if (value == NULL) {
+            return false;
+        }
+        value->type = read->order[i].expr->type;
+        value->pg = read->order[i].expr->pg;
+        value->nullable = field->len < 0;
+        read->after[i] = value;
+        if (field->len < 0) {
+            continue;
+        }
+        struct str text = {field->ptr, (size_t)field->len};
+        if (memchr(text.ptr, '\0', text.len) != NULL) {
+            return odata_error_set(b->err, 400, ODATA_CODE_BAD_SKIP_TOKEN, "$skiptoken",
+                                   "the skip token does not belong to this request");
+        }
+        if (!arena_copy(b->arena, text, &value->text)) {
+            return odata_error_too_complex(b->err);
+        }
+    }
+    return true;
+}
+
+static bool bind_filter(struct binder *b, const struct query *q, struct read *read)
+{
+    struct scope scope = {.root = read->source, .clause = &clause_filter, .in_filter = true};
+    if (q->filter == NULL) {
+        return true;
+    }
+    read->filter = bind_condition(b, &scope, q->filter);
+    return read->filter != NULL;
+}
+
+static bool bind_paging(struct binder *b, const struct query *q, struct read *read)
+{
+    struct scope scope = {.root = read->source, .clause = &clause_orderby};
+    read->page_rows = least_page(b, read);
+    read->has_count = q->has_count && q->count;
+    read->token_check = token_check(b, read, q);
+    /* A full feed that nobody orders stays unordered: the fastest. */
+    read->resumable = q->orderby_count > 0 || q->has_top || q->has_skip || q->skiptoken.given ||
+                      read->page_rows > 0;
+    if (!bind_order(b, &scope, q, read->resumable, read)) {
+        return false;
+    }
+    if (q->skiptoken.given && !bind_token(b, q, read)) {
+        return false;
+    }
+    read->has_top = q->has_top;
+    read->top = q->top > read->rows_before ? q->top - read->rows_before : 0;
+    read->skip = q->has_skip && !q->skiptoken.given ? q->skip : 0;
+    return true;
+}
+
+static bool bind_rows(struct binder *b, const struct bound_path *path, const struct query *q)
+{
+    struct read *read = path->read;
+    if (read->value != NULL) {
+        return true;
+    }
+    if (!bind_filter(b, q, read)) {
+        return false;
+    }
+    if (path->kind == PLAN_COUNT) {
+        return true;
+    }
+    if (path->kind == PLAN_COLLECTION && !bind_paging(b, q, read)) {
+        return false;
+    }
+    struct selection *selection = bind_selection(b, read->source, q);
+    if (selection == NULL) {
+        return false;
+    }
+    selection->ref_only = path->ref;
+    read->selection = selection;
+    return bind_expand(b, read->source, q, selection);
+}
+
+bool bind_request(struct arena *a, const struct bind_options *options,
+                  const struct resource_path *path, struct query *query,
+                  const struct plan **out_plan, struct odata_error *err)
+{
+    struct binder b = {.arena = a, .options = options, .request = query, .err = err};
+    struct bound_path bound;
+    struct plan *plan = ARENA_NEW(a, struct plan);
+    if (plan == NULL) {
+        return odata_error_too_complex(err);
+    }
+    if (!bind_path(&b, path, &bound) || !check_later(&b, query) ||
+        !check_fit(&b, query, kind_of(&bound))) {
+        return false;
+    }
+    plan->kind = bound.kind;
+    plan->context_fragment = STR("");
+    *out_plan = plan;
+    if (bound.read == NULL) {
+        return true;
+    }
+    plan->read = bound.read;
+    plan->set = bound.read->type->set;
+    plan->property = bound.property;
+    plan->missing_is_no_content = bound.optional;
+    plan->raw_media = bound.kind == PLAN_RAW_VALUE && bound.read->value->type.type == EDM_BINARY
+                          ? MEDIA_BINARY
+                          : MEDIA_TEXT;
+    return bind_rows(&b, &bound, query) && bind_context(&b, &bound, query, &plan->context_fragment);
+}

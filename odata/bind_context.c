@@ -1,0 +1,226 @@
+#include "odata/bind_priv.h"
+#include "odata/limits.h"
+
+/* Percent-encodes what is no unreserved character (RFC 3986) nor one of `keep`. */
+static void put_encoded(struct bytes *out, struct str text, const char *keep)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '-' || c == '.' || c == '_' || c == '~';
+        for (const char *k = keep; !plain && *k != '\0'; k++) {
+            plain = *k == c;
+        }
+        if (plain) {
+            bytes_put_char(out, c);
+        } else {
+            bytes_put_char(out, '%');
+            bytes_put_char(out, digits[(unsigned char)c >> 4]);
+            bytes_put_char(out, digits[(unsigned char)c & 15]);
+        }
+    }
+}
+
+static void put_name(struct bytes *out, struct str name)
+{
+    put_encoded(out, name, "*");
+}
+
+static void put_quoted(struct bytes *out, struct str text)
+{
+    bytes_put_char(out, '\'');
+    for (size_t i = 0; i < text.len; i++) {
+        put_encoded(out, str_slice(text, i, i + 1), "");
+        if (text.ptr[i] == '\'') {
+            BYTES_PUT_LITERAL(out, "%27");
+        }
+    }
+    bytes_put_char(out, '\'');
+}
+
+/* A key value as a URL literal. */
+static void put_value(struct bytes *out, const struct bound_expr *value)
+{
+    const struct enum_type *e = value->type.enum_type;
+    if (value->type.type == EDM_STRING) {
+        put_quoted(out, value->text);
+    } else if (value->type.type == EDM_ENUM) {
+        put_name(out, e->namespace);
+        bytes_put_char(out, '.');
+        put_name(out, e->name);
+        put_quoted(out, value->text);
+    } else if (value->type.type == EDM_DURATION) {
+        BYTES_PUT_LITERAL(out, "duration");
+        put_quoted(out, value->text);
+    } else {
+        /* PostgreSQL's form of an instant has a blank where OData has a T. */
+        for (size_t i = 0; i < value->text.len; i++) {
+            struct str c = str_slice(value->text, i, i + 1);
+            put_encoded(out, c.ptr[0] == ' ' ? STR("T") : c, "");
+        }
+    }
+}
+
+static void put_key(struct bytes *out, const struct path_step *step)
+{
+    bytes_put_char(out, '(');
+    bool named = step->key_count > 1 ||
+                 step->key_properties[0] != step->source->type->key.properties[0] ||
+                 step->source->type->key.count > 1;
+    for (size_t i = 0; i < step->key_count; i++) {
+        if (i > 0) {
+            bytes_put_char(out, ',');
+        }
+        if (named) {
+            put_name(out, step->key_properties[i]->name);
+            bytes_put_char(out, '=');
+        }
+        put_value(out, step->key_values[i]);
+    }
+    bytes_put_char(out, ')');
+}
+
+static bool is_listed(const struct query *q, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        const struct select_item *a = &q->select[i];
+        const struct select_item *b = &q->select[at];
+        bool same = a->path_count == b->path_count;
+        for (size_t k = 0; same && k < a->path_count; k++) {
+            same = str_eq(a->path[k], b->path[k]);
+        }
+        if (same) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What starts a list item: `(` for the first one. */
+static void put_separator(struct bytes *out, bool *any)
+{
+    bytes_put_char(out, *any ? ',' : '(');
+    *any = true;
+}
+
+static void put_select_list(struct binder *b, struct bytes *out, const struct query *q);
+
+/*
+ * An expanded navigation: `Nav(nested list)`, with a plus when it is recursive. In 4.0 one without a
+ * nested list is left out (Protocol 10.10: it MAY be), since 4.0 clients trip over `Nav()`.
+ */
+static void put_expand(struct binder *b, struct bytes *out, const struct expand_item *item,
+                       bool *any)
+{
+    const struct query *nested = item->options;
+    bool has_list = nested != NULL && (nested->has_select || nested->has_expand);
+    bool old = b->options->format.version == ODATA_4_0;
+    struct str name = item->path[item->path_count - 1];
+    if (item->count || str_eq(name, STR("*")) || (old && (!has_list || item->ref))) {
+        return;
+    }
+    put_separator(out, any);
+    put_name(out, name);
+    if (item->ref) {
+        BYTES_PUT_LITERAL(out, "/$ref");
+        return;
+    }
+    if (nested != NULL && nested->has_levels) {
+        bytes_put_char(out, '+');
+    }
+    size_t before = out->len;
+    if (has_list) {
+        put_select_list(b, out, nested);
+    }
+    if (out->len == before) {
+        BYTES_PUT_LITERAL(out, "()");
+    }
+}
+
+static void put_select_list(struct binder *b, struct bytes *out, const struct query *q)
+{
+    bool any = false;
+    for (size_t i = 0; i < q->select_count; i++) {
+        if (is_listed(q, i)) {
+            continue;
+        }
+        put_separator(out, &any);
+        for (size_t k = 0; k < q->select[i].path_count; k++) {
+            if (k > 0) {
+                bytes_put_char(out, '/');
+            }
+            put_name(out, q->select[i].path[k]);
+        }
+    }
+    for (size_t i = 0; i < q->expand_count; i++) {
+        put_expand(b, out, &q->expand[i], &any);
+    }
+    if (any) {
+        bytes_put_char(out, ')');
+    }
+}
+
+/* Products(1)/Name: from the entity set when the entity's key is known, else the path as it came. */
+static void put_property_path(struct bytes *out, const struct bound_path *path)
+{
+    const struct read *read = path->read;
+    size_t from = read->step_count - 1;
+    if (read->steps[from].key_count < read->steps[from].source->type->key.count) {
+        from = 0;
+    }
+    for (size_t i = from; i < read->step_count; i++) {
+        const struct path_step *step = &read->steps[i];
+        if (i > from) {
+            bytes_put_char(out, '/');
+        }
+        put_name(out, i == from ? step->source->type->set->name : step->via->name);
+        if (step->key_count > 0) {
+            put_key(out, step);
+        }
+    }
+    bytes_put_char(out, '/');
+    put_name(out, read->value->property->name);
+    for (size_t i = 0; i < read->value->part_count; i++) {
+        bytes_put_char(out, '/');
+        put_name(out, read->value->parts[i]->name);
+    }
+}
+
+static void put_fragment(struct binder *b, struct bytes *out, const struct bound_path *path,
+                         const struct query *q)
+{
+    switch (path->kind) {
+    case PLAN_PROPERTY:
+        put_property_path(out, path);
+        break;
+    case PLAN_COLLECTION:
+    case PLAN_ENTITY:
+        if (path->ref) {
+            bytes_put_str(out, path->kind == PLAN_ENTITY ? STR("$ref") : STR("Collection($ref)"));
+            break;
+        }
+        put_name(out, path->read->type->set->name);
+        put_select_list(b, out, q);
+        if (path->kind == PLAN_ENTITY) {
+            BYTES_PUT_LITERAL(out, "/$entity");
+        }
+        break;
+    case PLAN_SERVICE_DOCUMENT:
+    case PLAN_METADATA:
+    case PLAN_RAW_VALUE:
+    case PLAN_COUNT:
+        break;
+    }
+}
+
+bool bind_context(struct binder *b, const struct bound_path *path, const struct query *q,
+                  struct str *out_fragment)
+{
+    struct bytes text;
+    bytes_init(&text, LIMIT_REQUEST_ARENA_BYTES);
+    put_fragment(b, &text, path, q);
+    bool ok = !bytes_failed(&text) && arena_copy(b->arena, bytes_str(&text), out_fragment);
+    bytes_fini(&text);
+    return ok || odata_error_too_complex(b->err);
+}

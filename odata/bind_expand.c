@@ -1,0 +1,286 @@
+#include "odata/bind_priv.h"
+#include "odata/limits.h"
+
+/* One navigation to be expanded, with what the request says about it. */
+struct expanding {
+    struct source *source;
+    const struct navigation *navigation;
+    const struct query *options; /* or NULL */
+    size_t offset;
+    uint64_t levels; /* this one included */
+    bool ref;
+    bool count;
+};
+
+static size_t depth_limit(const struct binder *b)
+{
+    size_t limit = b->options->max_expand_depth;
+    /* The rows of the request are an object of the feed writer's stack, too. */
+    return limit == 0 || limit > LIMIT_EXPAND_DEPTH - 2 ? LIMIT_EXPAND_DEPTH - 2 : limit;
+}
+
+static bool option_fails(struct binder *b, const struct expanding *x, const char *option)
+{
+    return bind_fail(b, &clause_expand, x->offset, "%s does not fit '%.*s'", option,
+                     STR_ARG(bind_clip(x->navigation->name)));
+}
+
+/* Options that are standard, but not here; and options that do not fit what is expanded. */
+static bool check_options(struct binder *b, const struct expanding *x)
+{
+    const struct query *q = x->options;
+    const struct {
+        const struct raw_option *option;
+        const char *name;
+    } later[] = {{&q->search, "$search"},
+                 {&q->compute, "$compute"},
+                 {&q->apply, "$apply"},
+                 {&q->index, "$index"},
+                 {&q->deltatoken, "$deltatoken"}};
+    for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
+        if (later[i].option->given) {
+            return odata_error_not_implemented(b->err, later[i].name, "%s is not implemented",
+                                               later[i].name);
+        }
+    }
+    bool rows = x->navigation->collection && !x->count; /* there are rows to choose among */
+    const struct {
+        bool given;
+        bool fits;
+        const char *name;
+    } fits[] = {
+        {q->filter != NULL, x->navigation->collection, "$filter"},
+        {q->orderby_count > 0, rows, "$orderby"},
+        {q->has_top, rows, "$top"},
+        {q->has_skip, rows, "$skip"},
+        {q->has_count, rows, "$count"},
+        {q->has_select, !x->ref && !x->count, "$select"},
+        {q->has_expand, !x->ref && !x->count, "$expand"},
+        {q->has_levels, !x->ref && !x->count, "$levels"},
+        {q->skiptoken.given, false, "$skiptoken"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(fits); i++) {
+        if (fits[i].given && !fits[i].fits) {
+            return option_fails(b, x, fits[i].name);
+        }
+    }
+    return true;
+}
+
+static bool expand_one(struct binder *b, const struct expanding *x, struct selection *into);
+
+/* $levels: the same navigation once more, below its own target (URL Conventions 5.1.3.1). */
+static bool expand_again(struct binder *b, const struct expanding *x, struct source *target,
+                         struct selection *selection)
+{
+    const struct navigation *again = entity_type_find_navigation(target->type, x->navigation->name);
+    if (x->levels <= 1 || again == NULL || again->target != x->navigation->target ||
+        (x->levels == UINT64_MAX && b->expand_depth >= depth_limit(b))) {
+        return true;
+    }
+    for (const struct expansion *e = selection->expansions; e != NULL; e = e->next) {
+        if (e->navigation == again) {
+            return true;
+        }
+    }
+    struct expanding next = *x;
+    next.source = target;
+    next.navigation = again;
+    next.levels = x->levels == UINT64_MAX ? UINT64_MAX : x->levels - 1;
+    return expand_one(b, &next, selection);
+}
+
+static const struct selection *select_target(struct binder *b, const struct expanding *x,
+                                             struct source *target)
+{
+    struct selection *selection = bind_selection(b, target, x->options);
+    if (selection == NULL) {
+        return NULL;
+    }
+    selection->ref_only = x->ref;
+    if (x->options != NULL && !bind_expand(b, target, x->options, selection)) {
+        return NULL;
+    }
+    return expand_again(b, x, target, selection) ? selection : NULL;
+}
+
+static bool expand_to_many(struct binder *b, const struct expanding *x, struct expansion *made)
+{
+    static const struct query none;
+    const struct query *q = x->options == NULL ? &none : x->options;
+    struct read *read = ARENA_NEW(b->arena, struct read);
+    if (read == NULL) {
+        return odata_error_too_complex(b->err);
+    }
+    read->type = x->navigation->target;
+    read->source = bind_source_new(b, read->type);
+    made->read = read;
+    if (read->source == NULL) {
+        return false;
+    }
+    struct scope scope = {.root = read->source, .clause = &clause_filter, .in_filter = true};
+    if (q->filter != NULL) {
+        read->filter = bind_condition(b, &scope, q->filter);
+        if (read->filter == NULL) {
+            return false;
+        }
+    }
+    made->has_count = q->has_count && q->count;
+    made->count_only = x->count;
+    if (x->count) {
+        return true;
+    }
+    read->has_top = q->has_top;
+    read->top = q->top;
+    read->skip = q->has_skip ? q->skip : 0;
+    scope.clause = &clause_orderby;
+    scope.in_filter = false;
+    if (!bind_order(b, &scope, q, q->has_top || q->has_skip, read)) {
+        return false;
+    }
+    read->selection = select_target(b, x, read->source);
+    made->selection = read->selection;
+    return made->selection != NULL;
+}
+
+static bool expand_one(struct binder *b, const struct expanding *x, struct selection *into)
+{
+    if (b->expand_depth >= depth_limit(b)) {
+        return odata_error_set(b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX, "$expand",
+                               "$expand is nested deeper than %zu", depth_limit(b));
+    }
+    if (x->options != NULL && !check_options(b, x)) {
+        return false;
+    }
+    if (x->count && !x->navigation->collection) {
+        return option_fails(b, x, "$count");
+    }
+    struct expansion *made = ARENA_NEW(b->arena, struct expansion);
+    if (made == NULL) {
+        return odata_error_too_complex(b->err);
+    }
+    made->navigation = x->navigation;
+    made->parent = x->source;
+    b->expand_depth++;
+    bool ok;
+    if (x->navigation->collection) {
+        ok = expand_to_many(b, x, made);
+    } else {
+        made->source = bind_source_join(b, x->source, x->navigation, false);
+        made->selection = made->source == NULL ? NULL : select_target(b, x, made->source);
+        ok = made->selection != NULL;
+    }
+    b->expand_depth--;
+    struct expansion **end = &into->expansions;
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    *end = made;
+    return ok;
+}
+
+static bool is_expanded(const struct selection *s, const struct navigation *n)
+{
+    const struct expansion *e = s->expansions;
+    while (e != NULL && e->navigation != n) {
+        e = e->next;
+    }
+    return e != NULL;
+}
+
+/* The name in front of $ref and $count, behind casts to the type itself. */
+static bool find_name(struct binder *b, const struct entity_type *type,
+                      const struct expand_item *item, struct str *out)
+{
+    size_t at = 0;
+    while (at + 1 < item->path_count && bind_is_own_type(b, item->path[at], type)) {
+        at++;
+    }
+    *out = item->path[at];
+    if (at + 1 < item->path_count) {
+        return odata_error_not_implemented(b->err, "$expand",
+                                           "expanding below '%.*s' is not implemented",
+                                           STR_ARG(bind_clip(*out)));
+    }
+    return true;
+}
+
+static bool get_levels(struct binder *b, const struct expand_item *item, uint64_t *out)
+{
+    *out = 1;
+    if (item->options == NULL || !item->options->has_levels) {
+        return true;
+    }
+    *out = item->options->levels_max ? UINT64_MAX : item->options->levels;
+    return *out > 0 || bind_fail(b, &clause_expand, item->offset, "$levels must be at least 1");
+}
+
+static bool expand_item(struct binder *b, struct source *source, const struct expand_item *item,
+                        struct selection *selection)
+{
+    struct str name;
+    struct expanding x = {.source = source,
+                          .options = item->options,
+                          .offset = item->offset,
+                          .ref = item->ref,
+                          .count = item->count};
+    if (!find_name(b, source->type, item, &name) || !get_levels(b, item, &x.levels)) {
+        return false;
+    }
+    x.navigation = entity_type_find_navigation(source->type, name);
+    if (x.navigation == NULL) {
+        if (entity_type_find_property(source->type, name) != NULL) {
+            return bind_fail(b, &clause_expand, item->offset, "'%.*s' is no navigation property",
+                             STR_ARG(bind_clip(name)));
+        }
+        return bind_fail_unknown(b, &clause_expand, item->offset, source->type, name);
+    }
+    if (is_expanded(selection, x.navigation)) {
+        return bind_fail(b, &clause_expand, item->offset, "'%.*s' is expanded twice",
+                         STR_ARG(bind_clip(name)));
+    }
+    return expand_one(b, &x, selection);
+}
+
+static bool expand_all(struct binder *b, struct source *source, const struct expand_item *item,
+                       struct selection *selection)
+{
+    if (item->options != NULL || item->count) {
+        return odata_error_not_implemented(b->err, "$expand",
+                                           "options of $expand=* are not implemented");
+    }
+    for (size_t i = 0; i < source->type->navigation_count; i++) {
+        const struct navigation *n = &source->type->navigations[i];
+        struct expanding x = {.source = source,
+                              .navigation = n,
+                              .offset = item->offset,
+                              .levels = 1,
+                              .ref = item->ref};
+        if (!is_expanded(selection, n) && !expand_one(b, &x, selection)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_star(const struct expand_item *item)
+{
+    return item->path_count == 1 && str_eq(item->path[0], STR("*"));
+}
+
+bool bind_expand(struct binder *b, struct source *source, const struct query *q,
+                 struct selection *selection)
+{
+    /* What is named comes before what `*` adds (URL Conventions 5.1.3). */
+    for (size_t i = 0; i < q->expand_count; i++) {
+        if (!is_star(&q->expand[i]) && !expand_item(b, source, &q->expand[i], selection)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < q->expand_count; i++) {
+        if (is_star(&q->expand[i]) && !expand_all(b, source, &q->expand[i], selection)) {
+            return false;
+        }
+    }
+    return true;
+}

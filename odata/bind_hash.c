@@ -1,0 +1,42 @@
+#include "odata/bind_priv.h"
+
+static uint64_t fold_text(uint64_t hash, struct str s)
+{
+    /* The length goes in as well: "ab","c" is not "a","bc". */
+    char length[4] = {(char)(s.len & 0xFF), (char)(s.len >> 8 & 0xFF), (char)(s.len >> 16 & 0xFF),
+                      ';'};
+    hash = str_hash_more(hash, (struct str){length, sizeof(length)});
+    return str_hash_more(hash, s);
+}
+
+uint64_t bind_hash_expr(struct binder *b, uint64_t hash, const struct expr *e)
+{
+    /* The left side of a long chain is walked, not recursed into: chains have no depth limit. */
+    for (; e != NULL; e = e->arg_count > 0 ? e->args[0] : NULL) {
+        while (e->kind == EXPR_ALIAS) {
+            e = bind_resolve(b, &clause_path, e);
+            if (e == NULL) {
+                return hash; /* a circle: binding has failed on it already */
+            }
+        }
+        char head[4] = {(char)e->kind, (char)e->op, (char)e->literal, (char)(e->arg_count & 0x7F)};
+        hash = str_hash_more(hash, (struct str){head, sizeof(head)});
+        hash = fold_text(hash, e->text);
+        hash = fold_text(hash, e->type_name);
+        hash = fold_text(hash, e->name);
+        hash = fold_text(hash, e->variable);
+        if (e->base != NULL) {
+            hash = bind_hash_expr(b, hash, e->base);
+        }
+        if (e->body != NULL) {
+            hash = bind_hash_expr(b, hash, e->body);
+        }
+        if (e->options != NULL && e->options->filter != NULL) {
+            hash = bind_hash_expr(b, hash, e->options->filter);
+        }
+        for (size_t i = 1; i < e->arg_count; i++) {
+            hash = bind_hash_expr(b, hash, e->args[i]);
+        }
+    }
+    return hash;
+}

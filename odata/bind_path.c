@@ -1,0 +1,290 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "odata/bind_priv.h"
+#include "odata/limits.h"
+
+/* A resource path on its way. */
+struct walk {
+    struct binder *b;
+    struct path_step *steps;
+    size_t count;
+    bool single; /* the last step is one entity */
+    const struct bound_expr *value;
+    const struct property *property;
+    bool ended; /* by $count, $value or $ref */
+    struct bound_path *out;
+};
+
+static bool PRINTF_LIKE(2, 3) not_found(struct walk *w, const char *fmt, ...)
+{
+    char text[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    return odata_error_set(w->b->err, 404, ODATA_CODE_NOT_FOUND, "", "%s", text);
+}
+
+static bool bad_path(struct walk *w, const struct segment *s, const char *text)
+{
+    return odata_error_set(w->b->err, 400, ODATA_CODE_BAD_PATH, "", "%s at byte %zu of the path",
+                           text, s->offset);
+}
+
+static bool not_here(struct walk *w, const char *name)
+{
+    return odata_error_not_implemented(w->b->err, "", "%s is not implemented", name);
+}
+
+/* The rest of the standard's `$` segments. */
+static bool bind_other(struct walk *w, const struct segment *s)
+{
+    switch (s->kind) {
+    case SEGMENT_METADATA:
+        return bad_path(w, s, "$metadata stands at the root alone");
+    case SEGMENT_BATCH:
+        return not_here(w, "$batch");
+    case SEGMENT_ENTITY:
+        return not_here(w, "$entity");
+    case SEGMENT_ALL:
+        return not_here(w, "$all");
+    case SEGMENT_CROSSJOIN:
+        return not_here(w, "$crossjoin");
+    case SEGMENT_QUERY:
+        return not_here(w, "$query");
+    case SEGMENT_FILTER:
+        return not_here(w, "$filter in a path");
+    case SEGMENT_EACH:
+        return not_here(w, "$each");
+    case SEGMENT_NAME:
+    case SEGMENT_COUNT:
+    case SEGMENT_VALUE:
+    case SEGMENT_REF:
+        break;
+    }
+    return bad_path(w, s, "a segment that cannot stand here");
+}
+
+/* The key in the parentheses of a segment, if there is one. */
+static bool take_key(struct walk *w, const struct segment *s)
+{
+    if (s->arg_count == 0) {
+        return true;
+    }
+    if (w->single) {
+        return bad_path(w, s, "a key behind a single entity");
+    }
+    w->single = true;
+    return bind_key(w->b, s, &w->steps[w->count - 1]);
+}
+
+static bool add_step(struct walk *w, const struct entity_type *type, const struct navigation *via,
+                     const struct segment *s)
+{
+    struct source *source = bind_source_new(w->b, type);
+    if (source == NULL) {
+        return false;
+    }
+    w->steps[w->count++] = (struct path_step){.source = source, .via = via};
+    w->single = via != NULL && !via->collection;
+    w->out->read->source = source;
+    w->b->it = source;
+    return take_key(w, s);
+}
+
+static const struct entity_type *type_now(const struct walk *w)
+{
+    return w->steps[w->count - 1].source->type;
+}
+
+static bool bind_set(struct walk *w, const struct segment *s)
+{
+    const struct model *m = w->b->options->model;
+    const struct entity_set *set = model_find_set(m, s->name);
+    if (set != NULL) {
+        return add_step(w, set->type, NULL, s);
+    }
+    struct str meant = model_suggest_set(m, s->name);
+    return meant.len > 0 ? not_found(w, "no entity set '%.*s'; did you mean '%.*s'?",
+                                     STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(meant)))
+                         : not_found(w, "no entity set '%.*s'", STR_ARG(bind_clip(s->name)));
+}
+
+static bool fail_member(struct walk *w, const struct segment *s)
+{
+    struct str meant = entity_type_suggest(type_now(w), s->name);
+    return meant.len > 0 ? not_found(w, "no such property '%.*s'; did you mean '%.*s'?",
+                                     STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(meant)))
+                         : not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
+                                     STR_ARG(bind_clip(type_now(w)->name)));
+}
+
+static bool bind_entity_name(struct walk *w, const struct segment *s)
+{
+    const struct entity_type *type = type_now(w);
+    if (bind_is_own_type(w->b, s->name, type)) {
+        return take_key(w, s);
+    }
+    const struct navigation *n = entity_type_find_navigation(type, s->name);
+    const struct property *p = entity_type_find_property(type, s->name);
+    if (!w->single) {
+        return n == NULL && p == NULL
+                   ? fail_member(w, s)
+                   : not_found(w, "'%.*s' needs one entity: a key of %.*s must stand before it",
+                               STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(type->name)));
+    }
+    if (n != NULL) {
+        return add_step(w, n->target, n, s);
+    }
+    if (p == NULL) {
+        return fail_member(w, s);
+    }
+    if (s->arg_count > 0) {
+        return bad_path(w, s, "a property takes no key");
+    }
+    w->property = p;
+    w->value = bind_property_expr(w->b, w->steps[w->count - 1].source, p);
+    return w->value != NULL;
+}
+
+/* A segment behind a property: a part of a complex value. */
+static bool bind_value_name(struct walk *w, const struct segment *s)
+{
+    if (w->value->type.type != EDM_COMPLEX || w->value->type.collection) {
+        return not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
+                         STR_ARG(bind_type_name(w->b, &w->value->type)));
+    }
+    const struct complex_type *type = w->value->type.complex_type;
+    if (str_find(s->name, '.', 0) < s->name.len &&
+        model_find_complex(w->b->options->model, s->name) == type) {
+        return true;
+    }
+    const struct property *p = complex_type_find_property(type, s->name);
+    if (p == NULL) {
+        return not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
+                         STR_ARG(bind_clip(type->name)));
+    }
+    const struct bound_expr *part = bind_part_expr(w->b, w->value, p);
+    if (part == NULL) {
+        return false;
+    }
+    w->value = part;
+    w->property = p;
+    return true;
+}
+
+static bool bind_value_end(struct walk *w, const struct segment *s)
+{
+    w->ended = true;
+    if (w->value == NULL) {
+        return bad_path(w, s,
+                        w->single ? "$value of an entity that is no media entity"
+                                  : "$value of a collection");
+    }
+    if (w->value->type.collection || w->value->type.type == EDM_COMPLEX) {
+        return bad_path(w, s, "$value of something that is no primitive value");
+    }
+    w->out->kind = PLAN_RAW_VALUE;
+    return true;
+}
+
+static bool bind_count_end(struct walk *w, const struct segment *s)
+{
+    w->ended = true;
+    if (w->value != NULL ? !w->value->type.collection : w->single) {
+        return bad_path(w, s, "$count of something that is no collection");
+    }
+    w->out->kind = PLAN_COUNT;
+    w->out->read->count_rows = true;
+    return true;
+}
+
+static bool bind_ref_end(struct walk *w, const struct segment *s)
+{
+    w->ended = true;
+    if (w->value != NULL) {
+        return bad_path(w, s, "$ref of a property");
+    }
+    w->out->ref = true;
+    return true;
+}
+
+static bool bind_segment(struct walk *w, const struct segment *s)
+{
+    if (w->ended) {
+        return bad_path(w, s, "nothing can follow $count, $value or $ref");
+    }
+    if (w->count == 0 && s->kind == SEGMENT_NAME) {
+        return bind_set(w, s);
+    }
+    if (w->count == 0) {
+        return bind_other(w, s);
+    }
+    switch (s->kind) {
+    case SEGMENT_NAME:
+        return w->value != NULL ? bind_value_name(w, s) : bind_entity_name(w, s);
+    case SEGMENT_COUNT:
+        return bind_count_end(w, s);
+    case SEGMENT_VALUE:
+        return bind_value_end(w, s);
+    case SEGMENT_REF:
+        return bind_ref_end(w, s);
+    case SEGMENT_METADATA:
+    case SEGMENT_BATCH:
+    case SEGMENT_ENTITY:
+    case SEGMENT_ALL:
+    case SEGMENT_CROSSJOIN:
+    case SEGMENT_QUERY:
+    case SEGMENT_FILTER:
+    case SEGMENT_EACH:
+        break;
+    }
+    return bind_other(w, s);
+}
+
+static void finish(struct walk *w)
+{
+    struct bound_path *out = w->out;
+    struct read *read = out->read;
+    read->steps = w->steps;
+    read->step_count = w->count;
+    read->type = type_now(w);
+    read->value = w->value;
+    read->single = w->single;
+    out->property = w->property;
+    if (!w->ended || out->ref) {
+        out->kind = w->value != NULL ? PLAN_PROPERTY : w->single ? PLAN_ENTITY : PLAN_COLLECTION;
+    }
+    const struct path_step *last = &w->steps[w->count - 1];
+    out->optional = last->via != NULL && !last->via->collection;
+}
+
+bool bind_path(struct binder *b, const struct resource_path *path, struct bound_path *out)
+{
+    *out = (struct bound_path){.kind = PLAN_SERVICE_DOCUMENT};
+    if (path->count == 0) {
+        return true;
+    }
+    if (path->count > LIMIT_PATH_SEGMENTS) {
+        return odata_error_set(b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX, "",
+                               "the path has more than %d segments", (int)LIMIT_PATH_SEGMENTS);
+    }
+    if (path->segments[0].kind == SEGMENT_METADATA && path->count == 1) {
+        out->kind = PLAN_METADATA;
+        return true;
+    }
+    struct walk w = {.b = b, .out = out};
+    w.steps = ARENA_ARRAY(b->arena, path->count, struct path_step);
+    out->read = ARENA_NEW(b->arena, struct read);
+    if (w.steps == NULL || out->read == NULL) {
+        return odata_error_too_complex(b->err);
+    }
+    for (size_t i = 0; i < path->count; i++) {
+        if (!bind_segment(&w, &path->segments[i])) {
+            return false;
+        }
+    }
+    finish(&w);
+    return true;
+}

@@ -1,0 +1,184 @@
+/*
+ * bind_priv - what the files of the binder share: odata/bind*.c and nobody else.
+ */
+#ifndef ODATA_BIND_PRIV_H
+#define ODATA_BIND_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "odata/arena.h"
+#include "odata/ast.h"
+#include "odata/bound.h"
+#include "odata/odata_error.h"
+#include "odata/plan.h"
+
+/* The option that is being bound: the target and the code of its errors. */
+struct clause {
+    const char *option; /* "$filter" */
+    const char *code;
+};
+
+extern const struct clause clause_path;
+extern const struct clause clause_filter;
+extern const struct clause clause_orderby;
+extern const struct clause clause_select;
+extern const struct clause clause_expand;
+
+/* A name that a lambda gives: its entities, or the items of a collection. */
+struct variable {
+    struct str name;
+    struct source *source;         /* entities, or NULL */
+    const struct bound_expr *item; /* items of a primitive collection */
+    const struct variable *outer;
+};
+
+struct binder {
+    struct arena *arena;
+    const struct bind_options *options;
+    struct query *request; /* the request's options: its aliases are seen everywhere */
+    struct odata_error *err;
+    unsigned next_number; /* of sources and lambda variables */
+    size_t expand_depth;
+    size_t expr_depth;
+    struct source *it; /* $it of the request */
+};
+
+/* Where an expression stands. */
+struct scope {
+    struct source *root;
+    const struct variable *variables;
+    const struct clause *clause;
+    bool in_filter; /* what it joins decides which rows there are */
+};
+
+/* bind_source.c */
+
+struct source *bind_source_new(struct binder *b, const struct entity_type *type) NODISCARD;
+/* The entity behind a to-one navigation; the same one each time. NULL when memory is short. */
+struct source *bind_source_join(struct binder *b, struct source *from, const struct navigation *via,
+                                bool in_filter) NODISCARD;
+
+/* 400 with the clause's code, naming the byte. Returns false. */
+bool bind_fail(struct binder *b, const struct clause *c, size_t offset, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
+/* "unknown property 'x' of T at byte n of $o; did you mean 'y'?". Returns false. */
+bool bind_fail_unknown(struct binder *b, const struct clause *c, size_t offset,
+                       const struct entity_type *t, struct str name);
+/* The name is a type cast (it contains a point) to t itself. */
+bool bind_is_own_type(const struct binder *b, struct str name, const struct entity_type *t);
+/* A name for a message: cut to a length that leaves room for the sentence, at a character. */
+struct str bind_clip(struct str text);
+
+/* bind_value.c */
+
+/* "Edm.Int32", "shop.Color", "Collection(Edm.String)", "null". */
+struct str bind_type_name(struct binder *b, const struct type_ref *type);
+/* Follows aliases to what they stand for; NULL and 400 for a cycle. An alias without a value
+   stands for null. */
+const struct expr *bind_resolve(struct binder *b, const struct clause *c,
+                                const struct expr *e) NODISCARD;
+/* e, or what its alias stands for, is a literal or a negated number. */
+bool bind_is_literal(struct binder *b, const struct expr *e);
+/*
+ * The value of a literal. want: the type that it must fit, or NULL for its own; pg: how the column
+ * that it meets is stored, or NULL.
+ */
+const struct bound_expr *bind_literal(struct binder *b, const struct clause *c,
+                                      const struct expr *e, const struct type_ref *want,
+                                      const struct pg_type_ref *pg) NODISCARD;
+struct type_ref bind_type(enum edm_type type);
+
+/* bind_expr.c */
+
+const struct bound_expr *bind_expr(struct binder *b, const struct scope *s,
+                                   const struct expr *e) NODISCARD;
+/* The same, for something that must be Edm.Boolean. */
+const struct bound_expr *bind_condition(struct binder *b, const struct scope *s,
+                                        const struct expr *e) NODISCARD;
+/* Two operands that must meet: literals take the type of the other side. */
+bool bind_operands(struct binder *b, const struct scope *s, const struct expr *const *args,
+                   const struct bound_expr *out[2]) NODISCARD;
+const struct bound_expr *bind_property_expr(struct binder *b, const struct source *source,
+                                            const struct property *p) NODISCARD;
+struct bound_expr *bind_new(struct binder *b, enum bound_kind kind, enum edm_type type,
+                            size_t arg_count) NODISCARD;
+
+/* bind_member.c: names and paths */
+
+/* What a path in an expression leads to. */
+struct member_path {
+    struct source *source;               /* the entity so far */
+    const struct navigation *collection; /* a to-many navigation from source: the end */
+    const struct bound_expr *value;      /* a property; NULL while it is an entity */
+};
+
+bool bind_member_path(struct binder *b, const struct scope *s, const struct expr *e,
+                      struct member_path *out) NODISCARD;
+const struct bound_expr *bind_member(struct binder *b, const struct scope *s,
+                                     const struct expr *e) NODISCARD;
+
+/* A part of a complex property: the same column, one attribute further in. */
+const struct bound_expr *bind_part_expr(struct binder *b, const struct bound_expr *whole,
+                                        const struct property *part) NODISCARD;
+
+/* bind_function.c */
+
+const struct bound_expr *bind_call(struct binder *b, const struct scope *s,
+                                   const struct expr *e) NODISCARD;
+
+/* bind_lambda.c */
+
+const struct bound_expr *bind_lambda(struct binder *b, const struct scope *s,
+                                     const struct expr *e) NODISCARD;
+const struct bound_expr *bind_count(struct binder *b, const struct scope *s,
+                                    const struct expr *e) NODISCARD;
+
+/* bind_key.c */
+
+/* Binds the key predicate of a segment; step->via tells what the parent says already. */
+bool bind_key(struct binder *b, const struct segment *segment, struct path_step *step) NODISCARD;
+
+/* bind_select.c */
+
+struct selection *bind_selection(struct binder *b, struct source *source,
+                                 const struct query *q) NODISCARD;
+
+/* bind_expand.c */
+
+bool bind_expand(struct binder *b, struct source *source, const struct query *q,
+                 struct selection *selection) NODISCARD;
+
+/* bind_orderby.c */
+
+/* Order by the items of q and then, when total, by the key. */
+bool bind_order(struct binder *b, const struct scope *s, const struct query *q, bool total,
+                struct read *read) NODISCARD;
+
+/* bind_path.c */
+
+/* What a resource path leads to. */
+struct bound_path {
+    enum plan_kind kind;
+    struct read *read;               /* NULL for the service document and $metadata */
+    const struct property *property; /* the last one of a property path */
+    bool ref;                        /* /$ref */
+    bool optional;                   /* the last step is to one: there may be no entity */
+};
+
+bool bind_path(struct binder *b, const struct resource_path *path,
+               struct bound_path *out) NODISCARD;
+
+/* bind_context.c */
+
+/* The context URL's fragment (Protocol 10). */
+bool bind_context(struct binder *b, const struct bound_path *path, const struct query *q,
+                  struct str *out_fragment) NODISCARD;
+
+/* bind_hash.c */
+
+/* A hash over the names, operators and values of an expression, aliases resolved. */
+uint64_t bind_hash_expr(struct binder *b, uint64_t hash, const struct expr *e);
+
+#endif

@@ -1,0 +1,109 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "odata/bind_priv.h"
+
+const struct clause clause_path = {"", ODATA_CODE_BAD_PATH};
+const struct clause clause_filter = {"$filter", ODATA_CODE_BAD_FILTER};
+const struct clause clause_orderby = {"$orderby", ODATA_CODE_BAD_ORDERBY};
+const struct clause clause_select = {"$select", ODATA_CODE_BAD_SELECT};
+const struct clause clause_expand = {"$expand", ODATA_CODE_BAD_EXPAND};
+
+enum {
+    /* Longest name quoted in a message: two of them and the sentence fit into the error. */
+    CLIP_BYTES = 60,
+};
+
+struct source *bind_source_new(struct binder *b, const struct entity_type *type)
+{
+    struct source *s = ARENA_NEW(b->arena, struct source);
+    if (s == NULL) {
+        odata_error_too_complex(b->err);
+        return NULL;
+    }
+    s->type = type;
+    s->root = s;
+    s->number = b->next_number++;
+    return s;
+}
+
+static void mark_in_filter(struct source *s)
+{
+    for (; s != s->root && !s->in_filter; s = s->from) {
+        s->in_filter = true;
+    }
+}
+
+struct source *bind_source_join(struct binder *b, struct source *from, const struct navigation *via,
+                                bool in_filter)
+{
+    struct source *root = from->root;
+    struct source *s = root->joined;
+    while (s != NULL && (s->from != from || s->via != via)) {
+        s = s->next;
+    }
+    if (s == NULL) {
+        s = bind_source_new(b, via->target);
+        if (s == NULL) {
+            return NULL;
+        }
+        s->root = root;
+        s->from = from;
+        s->via = via;
+        s->nullable = true;
+        if (root->last_joined == NULL) {
+            root->joined = s;
+        } else {
+            root->last_joined->next = s;
+        }
+        root->last_joined = s;
+    }
+    if (in_filter) {
+        mark_in_filter(s);
+    }
+    return s;
+}
+
+bool bind_fail(struct binder *b, const struct clause *c, size_t offset, const char *fmt, ...)
+{
+    char text[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    return odata_error_set(b->err, 400, c->code, c->option, "%s at byte %zu of %s", text, offset,
+                           c->option[0] == '\0' ? "the path" : c->option);
+}
+
+struct str bind_clip(struct str text)
+{
+    if (text.len <= CLIP_BYTES) {
+        return text;
+    }
+    size_t len = CLIP_BYTES;
+    while (len > 0 && ((unsigned char)text.ptr[len] & 0xC0) == 0x80) {
+        len--;
+    }
+    return (struct str){text.ptr, len};
+}
+
+bool bind_fail_unknown(struct binder *b, const struct clause *c, size_t offset,
+                       const struct entity_type *t, struct str name)
+{
+    struct str meant = entity_type_suggest(t, name);
+    struct str shown = bind_clip(name);
+    struct str type = bind_clip(t->name);
+    if (meant.len == 0) {
+        return bind_fail(b, c, offset, "unknown property '%.*s' of %.*s", STR_ARG(shown),
+                         STR_ARG(type));
+    }
+    return odata_error_set(
+        b->err, 400, c->code, c->option,
+        "unknown property '%.*s' of %.*s at byte %zu of %s; did you mean '%.*s'?", STR_ARG(shown),
+        STR_ARG(type), offset, c->option, STR_ARG(bind_clip(meant)));
+}
+
+bool bind_is_own_type(const struct binder *b, struct str name, const struct entity_type *t)
+{
+    return str_find(name, '.', 0) < name.len && model_find_type(b->options->model, name) == t;
+}

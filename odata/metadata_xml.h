@@ -1,0 +1,28 @@
+/*
+ * metadata_xml - $metadata: the model as CSDL XML 4.0 or 4.01.
+ *
+ * Owns:   nothing; failures stick to the buffer (odata/bytes.h).
+ * Source: CSDL XML 4.01; annotations of the vocabularies Org.OData.Core.V1 and
+ *         Org.OData.Capabilities.V1, few, and only such as are true.
+ */
+#ifndef ODATA_METADATA_XML_H
+#define ODATA_METADATA_XML_H
+
+#include <stdbool.h>
+
+#include "odata/bytes.h"
+#include "odata/model.h"
+#include "odata/response_format.h"
+
+/* What the service can do besides reading; what it cannot is said in Capabilities. */
+struct metadata_features {
+    bool can_write;          /* POST, PATCH, PUT, DELETE */
+    bool can_search;         /* $search */
+    bool can_batch;          /* $batch */
+    bool has_alternate_keys; /* Set(Email='...') by a unique key: Core.AlternateKeys */
+};
+
+void metadata_xml_put(struct bytes *out, const struct model *m, enum odata_version version,
+                      const struct metadata_features *features);
+
+#endif

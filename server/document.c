@@ -1,0 +1,93 @@
+#include "server/document.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    /* 10,000 tables of 100 columns are about 150 MB of XML. */
+    LARGEST_METADATA = 1024 * 1024 * 1024,
+};
+
+const struct metadata_features document_features = {
+    .can_write = false,
+    .can_search = false,
+    .can_batch = false,
+    .has_alternate_keys = false,
+};
+
+static void document_free(struct document *d)
+{
+    model_release(d->model);
+    for (int i = 0; i < DOCUMENT_VERSIONS; i++) {
+        bytes_fini(&d->metadata[i]);
+    }
+    free(d);
+}
+
+/* Gives back what doubling has taken too much: these texts stay. */
+static void shrink(struct bytes *b)
+{
+    char *exact = b->len == 0 ? NULL : realloc(b->ptr, b->len);
+    if (exact != NULL) {
+        b->ptr = exact;
+        b->cap = b->len;
+    }
+}
+
+bool document_new(struct model *model, struct document **out_document, struct odata_error *err)
+{
+    struct document *d = calloc(1, sizeof(*d));
+    if (d == NULL) {
+        model_release(model);
+        return odata_error_set(err, 500, ODATA_CODE_INTERNAL, "", "memory is short");
+    }
+    atomic_init(&d->references, 1);
+    d->model = model;
+    for (int i = 0; i < DOCUMENT_VERSIONS; i++) {
+        bytes_init(&d->metadata[i], LARGEST_METADATA);
+        metadata_xml_put(&d->metadata[i], model, (enum odata_version)i, &document_features);
+        if (bytes_failed(&d->metadata[i])) {
+            document_free(d);
+            return odata_error_set(err, 500, ODATA_CODE_INTERNAL, "",
+                                   "no memory for the metadata document");
+        }
+        shrink(&d->metadata[i]);
+        snprintf(d->etag[i], sizeof(d->etag[i]), "W/\"%016llx-%s\"",
+                 (unsigned long long)model->fingerprint, i == ODATA_4_01 ? "4.01" : "4.0");
+    }
+    *out_document = d;
+    return true;
+}
+
+struct document *document_retain(struct document *d)
+{
+    atomic_fetch_add_explicit(&d->references, 1, memory_order_relaxed);
+    return d;
+}
+
+void document_release(struct document *d)
+{
+    if (d != NULL && atomic_fetch_sub_explicit(&d->references, 1, memory_order_acq_rel) == 1) {
+        document_free(d);
+    }
+}
+
+static struct str opaque_tag(struct str tag)
+{
+    return str_starts_with(tag, STR("W/")) ? str_from_offset(tag, 2) : tag;
+}
+
+bool document_etag_matches(struct str if_none_match, const char *etag)
+{
+    struct str ours = opaque_tag(str_from(etag));
+    for (size_t at = 0; at < if_none_match.len;) {
+        size_t end = str_find(if_none_match, ',', at);
+        struct str tag = str_trim(str_slice(if_none_match, at, end));
+        if (str_eq(tag, STR("*")) || str_eq(opaque_tag(tag), ours)) {
+            return true;
+        }
+        at = end + 1;
+    }
+    return false;
+}

@@ -1,0 +1,45 @@
+/*
+ * document - a model with the documents that are made from it once: $metadata in both versions.
+ *
+ * Owns:    its model (one reference) and its texts; counted itself, so that a response that is
+ *          still being sent keeps the one that it started with.
+ * Threads: immutable once made; retain and release are atomic.
+ */
+#ifndef SERVER_DOCUMENT_H
+#define SERVER_DOCUMENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "odata/bytes.h"
+#include "odata/compiler.h"
+#include "odata/metadata_xml.h"
+#include "odata/model.h"
+#include "odata/odata_error.h"
+#include "odata/response_format.h"
+
+enum {
+    DOCUMENT_VERSIONS = 2, /* by enum odata_version */
+};
+
+/* What $metadata may promise. */
+extern const struct metadata_features document_features;
+
+struct document {
+    _Atomic size_t references;
+    struct model *model;
+    struct bytes metadata[DOCUMENT_VERSIONS];
+    char etag[DOCUMENT_VERSIONS][32]; /* W/"fingerprint-version" */
+};
+
+/* Takes model, also when it fails (memory is short). */
+bool document_new(struct model *model, struct document **out_document,
+                  struct odata_error *err) NODISCARD;
+
+struct document *document_retain(struct document *d);
+void document_release(struct document *d);
+
+/* If-None-Match names etag, or is `*` (RFC 9110 13.1.2: compared weakly). */
+bool document_etag_matches(struct str if_none_match, const char *etag);
+
+#endif

@@ -1,0 +1,164 @@
+#include "server/prepare.h"
+
+#include <string.h>
+
+#include "odata/media_type.h"
+#include "odata/odata_version.h"
+#include "odata/path_parse.h"
+#include "odata/query_parse.h"
+#include "server/links.h"
+
+bool prepare_version(const struct http_exchange *x, enum odata_version *out_version,
+                     struct odata_error *err)
+{
+    return odata_version_negotiate(x->head.fields[FIELD_ODATA_MAX_VERSION],
+                                   x->head.fields[FIELD_ODATA_VERSION], out_version, err);
+}
+
+/* What the path ends in decides which forms there are; $value is known only after binding. */
+static enum media_resource resource_of(const struct resource_path *path)
+{
+    enum segment_kind last = path->count == 0 ? SEGMENT_NAME : path->segments[path->count - 1].kind;
+    if (last == SEGMENT_METADATA) {
+        return MEDIA_OF_METADATA;
+    }
+    if (last == SEGMENT_COUNT) {
+        return MEDIA_OF_COUNT;
+    }
+    return MEDIA_OF_DATA;
+}
+
+static bool ends_in_value(const struct resource_path *path)
+{
+    return path->count > 0 && path->segments[path->count - 1].kind == SEGMENT_VALUE;
+}
+
+static bool negotiate(const struct http_exchange *x, enum media_resource resource,
+                      const struct query *query, struct prepared *p, struct odata_error *err)
+{
+    const struct str *format = query->format.given ? &query->format.text : NULL;
+    return media_type_negotiate(resource, p->version, x->head.fields[FIELD_ACCEPT], format,
+                                &p->format, err);
+}
+
+static bool is_plain_text(struct str content_type)
+{
+    struct str type = str_trim(str_slice(content_type, 0, str_find(content_type, ';', 0)));
+    return str_ieq(type, STR("text/plain"));
+}
+
+/* POST .../$query: the body holds more options (Protocol 11.2.9; URL Conventions 4.17). */
+static bool take_query_body(struct http_exchange *x, struct prepared *p, struct resource_path *path,
+                            struct odata_error *err)
+{
+    if (!is_plain_text(x->head.fields[FIELD_CONTENT_TYPE])) {
+        return odata_error_set(err, 415, ODATA_CODE_UNSUPPORTED_MEDIA, "",
+                               "the body of a /$query request is text/plain");
+    }
+    struct str body = str_trim(x->body);
+    while (body.len > 0 && (body.ptr[body.len - 1] == '\n' || body.ptr[body.len - 1] == '\r')) {
+        body.len--;
+    }
+    path->count--;
+    size_t end = path->segments[path->count].offset;
+    p->raw_path = str_slice(p->raw_path, 0, end > 0 ? end - 1 : 0);
+    if (p->raw_query.len == 0) {
+        p->raw_query = body;
+        return true;
+    }
+    if (!arena_format(&x->arena, &p->raw_query, "%.*s&%.*s", STR_ARG(p->raw_query),
+                      STR_ARG(body))) {
+        return odata_error_too_complex(err);
+    }
+    return true;
+}
+
+/* A method that would write: 404 where nothing is, else 405. */
+static bool refuse_method(struct http_exchange *x, const struct document *document,
+                          const struct service *s, const struct prepared *p,
+                          const struct resource_path *path, struct odata_error *err)
+{
+    struct query nothing;
+    const struct plan *plan = NULL;
+    memset(&nothing, 0, sizeof(nothing));
+    const struct bind_options options = {
+        .model = document->model,
+        .format = {.version = p->version},
+        .max_filter_depth = s->config->max_filter_depth,
+        .max_expand_depth = s->config->max_expand_depth,
+    };
+    if (!bind_request(&x->arena, &options, path, &nothing, &plan, err) && err->http_status == 404) {
+        return false;
+    }
+    struct str method = http_method_name(x->head.method);
+    return odata_error_set(err, 405, ODATA_CODE_METHOD_NOT_ALLOWED, "",
+                           "%.*s is not supported: this service reads only", STR_ARG(method));
+}
+
+static bool bind_plan(struct http_exchange *x, const struct document *document,
+                      const struct service *s, struct prepared *p, const struct resource_path *path,
+                      struct query *query, struct odata_error *err)
+{
+    const struct bind_options options = {
+        .model = document->model,
+        .format = p->format,
+        .max_page_size = s->config->max_page_size,
+        .client_page_size = p->preferences.max_page_size,
+        .max_filter_depth = s->config->max_filter_depth,
+        .max_expand_depth = s->config->max_expand_depth,
+    };
+    if (!bind_request(&x->arena, &options, path, query, &p->plan, err)) {
+        return false;
+    }
+    if (!ends_in_value(path)) {
+        return true;
+    }
+    return negotiate(x,
+                     p->plan->raw_media == MEDIA_BINARY ? MEDIA_OF_RAW_BINARY : MEDIA_OF_RAW_TEXT,
+                     query, p, err);
+}
+
+static bool method_reads(enum http_method method)
+{
+    return method == HTTP_GET || method == HTTP_HEAD;
+}
+
+bool prepare(struct http_exchange *x, const struct service *s, const struct document *document,
+             const struct route_target *target, struct prepared *out, struct odata_error *err)
+{
+    struct resource_path path;
+    struct query query;
+    const struct query_limits limits = {s->config->max_filter_depth, s->config->max_expand_depth};
+    out->raw_path = target->raw_path;
+    out->raw_query = target->raw_query;
+    memset(&path, 0, sizeof(path));
+    memset(&query, 0, sizeof(query));
+    if (!path_parse(&x->arena, out->raw_path, &path, err) || !route_check_segments(&path, err)) {
+        return false;
+    }
+    if (route_is_query(x->head.method, &path)) {
+        if (!take_query_body(x, out, &path, err)) {
+            return false;
+        }
+    } else if (!method_reads(x->head.method)) {
+        return refuse_method(x, document, s, out, &path, err);
+    }
+    bool trusted = s->config->trusted_proxies.count > 0 && x->peer != NULL &&
+                   config_networks_contain(&s->config->trusted_proxies, x->peer);
+    prefer_parse(x->head.fields[FIELD_PREFER], &out->preferences);
+    out->format = (struct response_format){.version = out->version, .media = MEDIA_JSON};
+    return query_parse(&x->arena, out->raw_query, &limits, &query, err) &&
+           (ends_in_value(&path) || negotiate(x, resource_of(&path), &query, out, err)) &&
+           links_service_root(&x->arena, &s->links, &x->head, trusted, &out->root, err) &&
+           bind_plan(x, document, s, out, &path, &query, err);
+}
+
+bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct str *out_url,
+                      struct odata_error *err)
+{
+    if (p->plan->kind != PLAN_COLLECTION || !p->plan->read->resumable) {
+        *out_url = STR("");
+        return true;
+    }
+    return links_next_url(&x->arena, p->root, p->raw_path, p->raw_query, out_url, err);
+}

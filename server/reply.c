@@ -1,0 +1,134 @@
+#include "server/reply.h"
+
+#include <stdio.h>
+
+#include "odata/error_writer.h"
+#include "odata/media_type.h"
+#include "odata/odata_version.h"
+
+#define VARY        "Accept, Prefer, OData-MaxVersion"
+#define VARY_ORIGIN VARY ", Origin"
+
+void reply_begin(struct http_exchange *x, const struct service *s, int status,
+                 enum odata_version version)
+{
+    x->response.status = status;
+    x->response.kind = HTTP_BODY_BUFFER;
+    x->response.body = STR("");
+    http_response_header(x, "OData-Version", odata_version_text(version));
+    http_response_header(x, "Vary", cors_is_on(&s->cors) ? VARY_ORIGIN : VARY);
+    const char *origin = cors_allow_origin(&s->cors, &x->arena, &x->head);
+    if (origin != NULL) {
+        http_response_header(x, "Access-Control-Allow-Origin", origin);
+        http_response_header(x, "Access-Control-Expose-Headers", CORS_EXPOSE_HEADERS);
+    }
+}
+
+void reply_content_type(struct http_exchange *x, const struct response_format *format)
+{
+    enum {
+        LONGEST_TYPE = 160,
+    };
+    struct bytes text = {.ptr = arena_alloc(&x->arena, LONGEST_TYPE + 1),
+                         .cap = LONGEST_TYPE,
+                         .limit = LONGEST_TYPE};
+    if (text.ptr == NULL) {
+        return;
+    }
+    media_type_put(&text, format);
+    if (!bytes_failed(&text)) {
+        text.ptr[text.len] = '\0';
+        http_response_header(x, "Content-Type", text.ptr);
+    }
+}
+
+void reply_body(struct http_exchange *x, struct str body)
+{
+    x->response.kind = HTTP_BODY_BUFFER;
+    x->response.body = body;
+}
+
+void reply_error(struct http_exchange *x, const struct service *s, enum odata_version version,
+                 const struct odata_error *err)
+{
+    x->response = (struct http_response){.status = 0};
+    reply_begin(x, s, err->http_status, version);
+    http_response_header(x, "Content-Type", "application/json;odata.metadata=minimal");
+    if (err->retry_after_s > 0) {
+        struct str seconds;
+        if (arena_format(&x->arena, &seconds, "%d", err->retry_after_s)) {
+            http_response_header(x, "Retry-After", seconds.ptr);
+        }
+    }
+    if (err->http_status == 405) {
+        http_response_header(x, "Allow", ROUTE_ALLOW);
+    }
+    bytes_clear(&x->out);
+    error_writer_put(&x->out, err);
+    /* Without memory for the message, the status still says what it is. */
+    reply_body(x,
+               bytes_failed(&x->out)
+                   ? STR("{\"error\":{\"code\":\"InternalError\",\"message\":\"memory is short\"}}")
+                   : bytes_str(&x->out));
+}
+
+void reply_options(struct http_exchange *x, const struct service *s)
+{
+    reply_begin(x, s, 204, ODATA_4_0);
+    http_response_header(x, "Allow", ROUTE_ALLOW);
+    if (cors_is_preflight(&x->head) && cors_allow_origin(&s->cors, &x->arena, &x->head) != NULL) {
+        http_response_header(x, "Access-Control-Allow-Methods", ROUTE_ALLOW ", POST");
+        http_response_header(x, "Access-Control-Allow-Headers",
+                             cors_allow_headers(&x->arena, &x->head));
+        http_response_header(x, "Access-Control-Max-Age", "86400");
+    }
+}
+
+static void reply_text(struct http_exchange *x, const struct service *s, int status,
+                       struct str text)
+{
+    reply_begin(x, s, status, ODATA_4_0);
+    http_response_header(x, "Content-Type", "text/plain;charset=utf-8");
+    http_response_header(x, "Cache-Control", "no-store");
+    reply_body(x, text);
+}
+
+void reply_health(struct http_exchange *x, const struct service *s)
+{
+    reply_text(x, s, 200, STR("ok\n"));
+}
+
+void reply_ready(struct http_exchange *x, const struct service *s)
+{
+    bool connected = false;
+    for (size_t i = 0; i < s->worker_count; i++) {
+        connected = connected || metrics_get(s->metrics[i], METRIC_READY) != 0;
+    }
+    if (atomic_load(&s->draining)) {
+        reply_text(x, s, 503, STR("draining\n"));
+    } else if (!atomic_load(&s->has_model)) {
+        reply_text(x, s, 503, STR("the model is not loaded\n"));
+    } else if (!connected) {
+        reply_text(x, s, 503, STR("no connection to the database works\n"));
+    } else {
+        reply_text(x, s, 200, STR("ready\n"));
+        return;
+    }
+    http_response_header(x, "Retry-After", "1");
+}
+
+void reply_metrics(struct http_exchange *x, const struct service *s)
+{
+    bytes_clear(&x->out);
+    metrics_write(s->metrics, s->worker_count, &x->out);
+    bytes_format(&x->out,
+                 "# HELP sluice_model_loads_total Times the catalog was read.\n"
+                 "# TYPE sluice_model_loads_total counter\n"
+                 "sluice_model_loads_total{result=\"ok\"} %llu\n"
+                 "sluice_model_loads_total{result=\"failed\"} %llu\n",
+                 (unsigned long long)atomic_load(&s->model_loads),
+                 (unsigned long long)atomic_load(&s->model_load_failures));
+    reply_begin(x, s, 200, ODATA_4_0);
+    http_response_header(x, "Content-Type", "text/plain;version=0.0.4;charset=utf-8");
+    reply_body(x, bytes_str(&x->out));
+}

@@ -1,0 +1,625 @@
+#include "server/request.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "odata/feed_writer.h"
+#include "odata/service_doc.h"
+#include "server/prepare.h"
+#include "server/reply.h"
+#include "storage/db_read.h"
+#include "storage/pg_value.h"
+#include "storage/sql_read.h"
+
+enum {
+    /* The first rows wait so long for the rest of a short document, which then has a length. */
+    GRACE_MS = 20,
+    /* A buffer that one huge row has blown up is not kept for the rest of the stream. */
+    KEEP_FACTOR = 4,
+};
+
+/* NEW -> READING -> STREAMING -> COMPLETE; NEW, READING -> COMPLETE; all but COMPLETE -> FAILED. */
+enum request_state {
+    REQUEST_NEW,       /* no answer, nothing asked */
+    REQUEST_READING,   /* rows go into the buffer; no answer yet */
+    REQUEST_STREAMING, /* the answer has begun; there may be more rows */
+    REQUEST_COMPLETE,  /* everything that will be sent is in the buffer */
+    REQUEST_FAILED,    /* an error document is the answer, or a begun one is broken off */
+};
+
+struct request {
+    struct http_exchange *x;
+    struct request_env *env;
+    struct document *document;
+    enum request_state state;
+    uint64_t id;
+    struct prepared p;
+    struct db_read *read;
+    struct feed_writer *writer;
+    size_t taken; /* bytes of x->out that are sent already */
+    uint64_t rows;
+    struct timer grace;
+    bool streams;           /* the answer went out in chunks */
+    bool ended_early;       /* with a next link, to drain */
+    bool draining;          /* broken off because the service stops */
+    struct odata_error err; /* the failure, for the log */
+};
+
+static bool may_enter(enum request_state from, enum request_state to)
+{
+    switch (from) {
+    case REQUEST_NEW:
+        return to != REQUEST_STREAMING;
+    case REQUEST_READING:
+    case REQUEST_STREAMING:
+        return to > from;
+    case REQUEST_COMPLETE:
+    case REQUEST_FAILED:
+        return false;
+    }
+    return false;
+}
+
+/* The only place that writes r->state. */
+static void request_enter(struct request *r, enum request_state to)
+{
+    assert(may_enter(r->state, to));
+    r->state = to;
+}
+
+static struct request *request_of(const struct http_exchange *x)
+{
+    return x->owner;
+}
+
+/* No more rows: the connection to PostgreSQL goes back before the body is sent. */
+static void stop_reading(struct request *r)
+{
+    if (r->writer != NULL) {
+        r->rows = feed_writer_rows(r->writer);
+        feed_writer_free(r->writer);
+        r->writer = NULL;
+    }
+    if (r->read != NULL) {
+        db_read_close(r->read);
+        r->read = NULL;
+    }
+    loop_set_timer(r->env->loop, &r->grace, 0);
+}
+
+/* Answers. */
+
+static void respond_error(struct request *r)
+{
+    stop_reading(r);
+    request_enter(r, REQUEST_FAILED);
+    reply_error(r->x, r->env->service, r->p.version, &r->err);
+    http_respond(r->x);
+}
+
+static void respond(struct request *r)
+{
+    request_enter(r, REQUEST_COMPLETE);
+    http_respond(r->x);
+}
+
+static void begin_data(struct request *r, int status)
+{
+    struct http_exchange *x = r->x;
+    reply_begin(x, r->env->service, status, r->p.version);
+    if (status != 204) {
+        reply_content_type(x, &r->p.format);
+    }
+    if (r->p.preferences.max_page_size == 0 || r->p.plan->kind != PLAN_COLLECTION) {
+        return;
+    }
+    enum {
+        LONGEST_APPLIED = 128,
+    };
+    struct bytes text = {.ptr = arena_alloc(&x->arena, LONGEST_APPLIED + 1),
+                         .cap = LONGEST_APPLIED,
+                         .limit = LONGEST_APPLIED};
+    if (text.ptr != NULL) {
+        prefer_put_applied(&text, &r->p.preferences);
+        if (!bytes_failed(&text) && text.len > 0) {
+            text.ptr[text.len] = '\0';
+            http_response_header(x, "Preference-Applied", text.ptr);
+        }
+    }
+}
+
+/* The document is complete and was short: it goes out with its length. */
+static void respond_whole(struct request *r)
+{
+    bool one = r->p.plan->kind != PLAN_COLLECTION && r->p.plan->kind != PLAN_COUNT;
+    bool is_null = feed_writer_is_null(r->writer);
+    bool missing = one && feed_writer_rows(r->writer) == 0 && !is_null;
+    stop_reading(r);
+    if (missing && !r->p.plan->missing_is_no_content) {
+        odata_error_set(&r->err, 404, ODATA_CODE_NOT_FOUND, "", "there is no such entity");
+        respond_error(r);
+        return;
+    }
+    begin_data(r, missing || is_null ? 204 : 200);
+    reply_body(r->x, missing || is_null ? STR("") : bytes_str(&r->x->out));
+    respond(r);
+}
+
+/* What is in the buffer begins the answer; the rest will follow it. */
+static void begin_stream(struct request *r)
+{
+    loop_set_timer(r->env->loop, &r->grace, 0);
+    begin_data(r, 200);
+    if (r->x->head.method == HTTP_HEAD) {
+        stop_reading(r);
+        r->x->response.kind = HTTP_BODY_HIDDEN;
+        respond(r);
+        return;
+    }
+    r->streams = true;
+    r->x->response.kind = HTTP_BODY_STREAM;
+    request_enter(r, REQUEST_STREAMING);
+    metrics_add(r->env->metrics, METRIC_STREAMS_STARTED, 1);
+    metrics_add(r->env->metrics, METRIC_STREAMS_RUNNING, 1);
+    http_respond(r->x);
+}
+
+static enum step write_rows(struct request *r)
+{
+    size_t high_mark = r->env->service->config->buffer_bytes;
+    enum step step = feed_writer_step(r->writer, high_mark, &r->err);
+    if (step != STEP_FAIL && bytes_failed(&r->x->out)) {
+        odata_error_set(&r->err, 500, ODATA_CODE_INTERNAL, "", "no memory for a row");
+        return STEP_FAIL;
+    }
+    return step;
+}
+
+/* READING: no byte of the answer is out. */
+static void read_more(struct request *r)
+{
+    switch (write_rows(r)) {
+    case STEP_OK:
+        begin_stream(r);
+        break;
+    case STEP_AGAIN:
+        if (r->grace.deadline_ms == 0 && feed_writer_rows(r->writer) > 0) {
+            loop_set_timer(r->env->loop, &r->grace, loop_now_ms(r->env->loop) + GRACE_MS);
+        }
+        break;
+    case STEP_END:
+        respond_whole(r);
+        break;
+    case STEP_FAIL:
+        respond_error(r);
+        break;
+    }
+}
+
+static void on_grace(struct timer *t, int64_t now_ms)
+{
+    (void)now_ms;
+    struct request *r = t->owner;
+    if (r->state == REQUEST_READING) {
+        begin_stream(r);
+    }
+}
+
+/* STREAMING with an empty buffer: fills it again. */
+static enum step stream_more(struct request *r)
+{
+    struct bytes *out = &r->x->out;
+    if (out->cap > KEEP_FACTOR * r->env->service->config->buffer_bytes) {
+        size_t limit = out->limit;
+        bytes_fini(out);
+        bytes_init(out, limit);
+    }
+    bytes_clear(out);
+    r->taken = 0;
+    enum step step = write_rows(r);
+    switch (step) {
+    case STEP_OK:
+        break;
+    case STEP_AGAIN:
+        break;
+    case STEP_END:
+        stop_reading(r);
+        request_enter(r, REQUEST_COMPLETE);
+        break;
+    case STEP_FAIL:
+        stop_reading(r);
+        request_enter(r, REQUEST_FAILED);
+        break;
+    }
+    return step;
+}
+
+/* Rows have come, or a failure; never from inside a call of ours. */
+static void on_rows(void *ctx)
+{
+    struct request *r = ctx;
+    switch (r->state) {
+    case REQUEST_READING:
+        read_more(r);
+        break;
+    case REQUEST_STREAMING:
+        /* Only a stream that waits is to be woken, and only when there is something for it. */
+        if (r->taken == r->x->out.len && stream_more(r) != STEP_AGAIN) {
+            http_resume(r->x);
+        } else if (r->x->out.len > r->taken) {
+            http_resume(r->x);
+        }
+        break;
+    case REQUEST_NEW:
+    case REQUEST_COMPLETE:
+    case REQUEST_FAILED:
+        break;
+    }
+}
+
+/* Starting. */
+
+static bool open_writer(struct request *r, const struct sql_read *sql)
+{
+    static const enum feed_kind kinds[] = {
+        [PLAN_COLLECTION] = FEED_COLLECTION, [PLAN_ENTITY] = FEED_ENTITY,
+        [PLAN_PROPERTY] = FEED_PROPERTY,     [PLAN_RAW_VALUE] = FEED_RAW_VALUE,
+        [PLAN_COUNT] = FEED_COUNT,
+    };
+    const struct plan *plan = r->p.plan;
+    const struct read *read = plan->read;
+    struct feed_spec spec = {
+        .kind = kinds[plan->kind],
+        .shape = sql->shape,
+        .format = r->p.format,
+        .context = STR(""),
+        .has_count = read->has_count,
+        .page_rows = read->page_rows,
+        .token_fields = sql->token_fields,
+        .token_field_count = sql->token_field_count,
+        .token_check = read->token_check,
+        .rows_before = read->rows_before,
+    };
+    if (plan->kind == PLAN_RAW_VALUE) {
+        spec.raw = pg_value_raw(&read->value->type, read->value->pg);
+    }
+    if (r->p.format.metadata != METADATA_NONE &&
+        !arena_format(&r->x->arena, &spec.context, "%.*s$metadata#%.*s", STR_ARG(r->p.root),
+                      STR_ARG(plan->context_fragment))) {
+        return odata_error_too_complex(&r->err);
+    }
+    if (!prepare_next_url(r->x, &r->p, &spec.next_url, &r->err)) {
+        return false;
+    }
+    r->writer = feed_writer_new(&spec, db_read_source(r->read), &r->x->out);
+    if (r->writer == NULL) {
+        return odata_error_set(&r->err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
+    }
+    return true;
+}
+
+static bool open_read(struct request *r)
+{
+    const struct sql_read_options sql_options = {r->p.format, r->p.root};
+    const struct db_read_options read_options = {.wake = on_rows, .ctx = r};
+    const struct sql_read *sql = NULL;
+    return sql_read_build(&r->x->arena, r->p.plan, &sql_options, &sql, &r->err) &&
+           db_read_open(r->env->pool, sql, &read_options, &r->read, &r->err) && open_writer(r, sql);
+}
+
+static void respond_metadata(struct request *r)
+{
+    struct http_exchange *x = r->x;
+    const struct document *d = r->document;
+    const char *etag = d->etag[r->p.version];
+    bool known = document_etag_matches(x->head.fields[FIELD_IF_NONE_MATCH], etag);
+    reply_begin(x, r->env->service, known ? 304 : 200, r->p.version);
+    http_response_header(x, "ETag", etag);
+    if (!known) {
+        reply_content_type(x, &r->p.format);
+        reply_body(x, bytes_str(&d->metadata[r->p.version]));
+    }
+    respond(r);
+}
+
+static void respond_service_document(struct request *r)
+{
+    struct http_exchange *x = r->x;
+    struct str context;
+    bool whole = arena_format(&x->arena, &context, "%.*s$metadata", STR_ARG(r->p.root));
+    if (whole) {
+        service_doc_put(&x->out, r->document->model, &r->p.format, context);
+    }
+    if (!whole || bytes_failed(&x->out)) {
+        odata_error_set(&r->err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
+        respond_error(r);
+        return;
+    }
+    begin_data(r, 200);
+    reply_body(x, bytes_str(&x->out));
+    respond(r);
+}
+
+static void start_data(struct request *r, const struct route_target *target)
+{
+    if (r->env->document == NULL) {
+        odata_error_set(&r->err, 503, ODATA_CODE_DATABASE_UNAVAILABLE, "",
+                        "the model is not loaded yet: the database does not answer");
+        r->err.retry_after_s = 1;
+        respond_error(r);
+        return;
+    }
+    r->document = document_retain(r->env->document);
+    if (!prepare(r->x, r->env->service, r->document, target, &r->p, &r->err)) {
+        respond_error(r);
+        return;
+    }
+    if (r->p.plan->kind == PLAN_METADATA) {
+        respond_metadata(r);
+        return;
+    }
+    if (r->p.plan->kind == PLAN_SERVICE_DOCUMENT) {
+        respond_service_document(r);
+        return;
+    }
+    if (!open_read(r)) {
+        respond_error(r);
+        return;
+    }
+    request_enter(r, REQUEST_READING);
+    read_more(r);
+}
+
+/* What only says something about the server. */
+static void start_admin(struct request *r,
+                        void (*reply)(struct http_exchange *x, const struct service *s))
+{
+    if (r->x->head.method != HTTP_GET && r->x->head.method != HTTP_HEAD) {
+        odata_error_set(&r->err, 405, ODATA_CODE_METHOD_NOT_ALLOWED, "", "GET is the method here");
+        respond_error(r);
+        return;
+    }
+    reply(r->x, r->env->service);
+    respond(r);
+}
+
+static void route(struct request *r)
+{
+    struct http_exchange *x = r->x;
+    struct route_target target;
+    enum route where = route_find(&r->env->service->routes, x->target, x->admin, &target);
+    if (x->head.method == HTTP_OPTIONS && where != ROUTE_NOT_FOUND) {
+        reply_options(x, r->env->service);
+        respond(r);
+        return;
+    }
+    switch (where) {
+    case ROUTE_HEALTH:
+        start_admin(r, reply_health);
+        return;
+    case ROUTE_READY:
+        start_admin(r, reply_ready);
+        return;
+    case ROUTE_METRICS:
+        start_admin(r, reply_metrics);
+        return;
+    case ROUTE_SERVER:
+    case ROUTE_NOT_FOUND:
+        odata_error_set(&r->err, 404, ODATA_CODE_NOT_FOUND, "", "there is nothing at this path");
+        respond_error(r);
+        return;
+    case ROUTE_ODATA:
+        break;
+    }
+    if (!prepare_version(x, &r->p.version, &r->err)) {
+        respond_error(r);
+        return;
+    }
+    start_data(r, &target);
+}
+
+static struct request *request_new(struct http_exchange *x)
+{
+    struct request_env *env = x->ctx;
+    struct request *r = ARENA_NEW(&x->arena, struct request);
+    if (r == NULL) {
+        return NULL;
+    }
+    r->x = x;
+    r->env = env;
+    r->id = env->next_id++;
+    r->grace = (struct timer){.due = on_grace, .owner = r};
+    x->owner = r;
+    metrics_add(env->metrics, METRIC_REQUESTS_RUNNING, 1);
+    return r;
+}
+
+/* Memory is so short that there is not even a request: the barest answer. */
+static void respond_without_memory(struct http_exchange *x)
+{
+    x->response = (struct http_response){
+        .status = 503, .kind = HTTP_BODY_BUFFER, .body = STR(""), .close = true};
+    http_response_header(x, "OData-Version", "4.0");
+    http_response_header(x, "Retry-After", "1");
+}
+
+static void on_start(struct http_exchange *x)
+{
+    struct request *r = request_new(x);
+    if (r == NULL) {
+        respond_without_memory(x);
+        http_respond(x);
+        return;
+    }
+    route(r);
+}
+
+static void on_refuse(struct http_exchange *x, const struct odata_error *err)
+{
+    struct request *r = request_new(x);
+    if (r == NULL) {
+        respond_without_memory(x);
+        return;
+    }
+    r->err = *err;
+    request_enter(r, REQUEST_FAILED);
+    reply_error(x, r->env->service, ODATA_4_0, err);
+}
+
+static enum step on_read(struct http_exchange *x, char *buf, size_t max, size_t *out_len)
+{
+    struct request *r = request_of(x);
+    if (r->state == REQUEST_FAILED) {
+        return STEP_FAIL;
+    }
+    if (r->taken == x->out.len) {
+        if (r->state == REQUEST_COMPLETE) {
+            return STEP_END;
+        }
+        enum step step = stream_more(r);
+        if (step == STEP_FAIL || x->out.len == 0) {
+            return step;
+        }
+    }
+    size_t left = x->out.len - r->taken;
+    size_t part = left < max ? left : max;
+    memcpy(buf, x->out.ptr + r->taken, part);
+    r->taken += part;
+    *out_len = part;
+    return STEP_OK;
+}
+
+static void on_overdue(struct http_exchange *x)
+{
+    struct request *r = request_of(x);
+    odata_error_set(&r->err, 504, ODATA_CODE_DATABASE_TIMEOUT, "",
+                    "the request took longer than it may until its first byte");
+    respond_error(r);
+}
+
+/* The end. */
+
+static const char *end_name(const struct request *r, enum http_end how)
+{
+    switch (how) {
+    case HTTP_END_COMPLETE:
+        return r->ended_early ? "page" : "done";
+    case HTTP_END_GONE:
+        return "gone";
+    case HTTP_END_STALLED:
+        return "stalled";
+    case HTTP_END_BROKEN:
+        return r->draining ? "drain" : "aborted";
+    }
+    return "";
+}
+
+static void count_end(struct request *r, enum http_end how, int64_t duration_us)
+{
+    struct metrics *m = r->env->metrics;
+    if (r->x->response.status != 0) {
+        metrics_request(m, r->x->response.status, duration_us);
+    }
+    metrics_add(m, METRIC_ROWS, r->rows);
+    metrics_add(m, METRIC_BODY_BYTES, r->x->sent_bytes);
+    metrics_add(m, METRIC_REQUESTS_RUNNING, (uint64_t)-1);
+    if (r->streams) {
+        metrics_add(m, METRIC_STREAMS_RUNNING, (uint64_t)-1);
+    }
+    switch (how) {
+    case HTTP_END_COMPLETE:
+        break;
+    case HTTP_END_GONE:
+        metrics_add(m, r->streams ? METRIC_GONE_STREAMING : METRIC_GONE_WAITING, 1);
+        break;
+    case HTTP_END_STALLED:
+        metrics_add(m, METRIC_ABORT_STALLED, 1);
+        break;
+    case HTTP_END_BROKEN:
+        metrics_add(m, r->draining ? METRIC_ABORT_DRAIN : METRIC_ABORT_DATABASE, 1);
+        break;
+    }
+}
+
+static void log_end_of(struct request *r, enum http_end how, int64_t duration_us)
+{
+    struct log *log = r->env->log;
+    const struct http_exchange *x = r->x;
+    char id[24];
+    snprintf(id, sizeof(id), "%" PRIx64, r->id);
+    if (log_is_on(log, LOG_INFO)) {
+        struct bytes target;
+        bytes_init(&target, 4 * x->target.len + 16);
+        log_mask_target(&target, x->target);
+        log_begin(log, LOG_INFO, "request");
+        log_text(log, "id", id);
+        log_str(log, "method", http_method_name(x->head.method));
+        log_str(log, "target", bytes_str(&target));
+        log_int(log, "status", x->response.status);
+        log_int(log, "rows", (int64_t)r->rows);
+        log_int(log, "bytes", (int64_t)x->sent_bytes);
+        log_us(log, "ms", duration_us);
+        log_text(log, "end", end_name(r, how));
+        if (r->err.http_status != 0) {
+            log_text(log, "code", r->err.code);
+        }
+        log_end(log);
+        bytes_fini(&target);
+    }
+    /* PostgreSQL's own words may hold a row's values: only where a server is at fault. */
+    if (r->err.http_status >= 500 && r->err.http_status != 501 &&
+        log_begin(log, LOG_WARNING, "request_failed")) {
+        log_text(log, "id", id);
+        log_text(log, "code", r->err.code);
+        log_text(log, "message", r->err.message);
+        log_text(log, "internal", r->err.internal);
+        log_end(log);
+    }
+}
+
+static int64_t clock_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void on_end(struct http_exchange *x, enum http_end how)
+{
+    struct request *r = request_of(x);
+    int64_t duration_us = clock_us() - x->started_us;
+    stop_reading(r);
+    count_end(r, how, duration_us);
+    log_end_of(r, how, duration_us);
+    document_release(r->document);
+    x->owner = NULL;
+}
+
+void request_handler(struct request_env *env, struct http_handler *out_handler)
+{
+    *out_handler = (struct http_handler){
+        .ctx = env,
+        .start = on_start,
+        .refuse = on_refuse,
+        .read = on_read,
+        .overdue = on_overdue,
+        .end = on_end,
+    };
+}
+
+void request_end_early(struct http_exchange *x)
+{
+    struct request *r = request_of(x);
+    if (r->writer != NULL && r->p.plan->kind == PLAN_COLLECTION) {
+        r->ended_early = feed_writer_end_early(r->writer) || r->ended_early;
+    }
+}
+
+void request_abort_for_drain(struct http_exchange *x)
+{
+    struct request *r = request_of(x);
+    r->draining = true;
+    http_abort(x);
+}

@@ -1,0 +1,50 @@
+/*
+ * worker - one thread that serves: a loop, an HTTP daemon, a share of the database connections.
+ *
+ * Owns:    all of that, and its reference to the current document.
+ * Threads: made and freed by the main thread; worker_set_document(), worker_drain() and
+ *          worker_stop() may be called from any.
+ */
+#ifndef SERVER_WORKER_H
+#define SERVER_WORKER_H
+
+#include <stddef.h>
+
+#include "odata/compiler.h"
+#include "server/document.h"
+#include "server/log.h"
+#include "server/metrics.h"
+#include "server/service.h"
+
+struct worker;
+
+struct worker_options {
+    size_t number; /* from 0 */
+    const struct service *service;
+    struct metrics *metrics;
+    int listen_fd;          /* taken */
+    int admin_fd;           /* taken; -1 = none */
+    size_t pool_size;       /* connections to PostgreSQL */
+    size_t max_connections; /* of clients */
+};
+
+/* Starts the thread. NULL fills reason. */
+struct worker *worker_start(const struct worker_options *options, char *reason,
+                            size_t reason_size) NODISCARD;
+
+/* Requests from now on see this document; takes one reference. */
+void worker_set_document(struct worker *w, struct document *d);
+
+/* Accepts nobody any more, lets what runs end, aborts it at the deadline, and ends the thread. */
+void worker_drain(struct worker *w);
+
+/* Aborts everything and ends the thread. */
+void worker_stop(struct worker *w);
+
+/* The thread has ended. */
+bool worker_has_ended(const struct worker *w);
+
+/* Waits for the thread, and frees. */
+void worker_join(struct worker *w);
+
+#endif

@@ -1,0 +1,280 @@
+#include "storage/pg_value.h"
+#include "storage/sql_read_priv.h"
+
+/* A shape under construction. */
+struct shaping {
+    struct reading *r;
+    const struct source *source;
+    size_t level;
+    struct columns *columns;
+    struct member *members;
+    size_t count;
+    bool full;          /* odata.metadata=full */
+    const char *prefix; /* of control information: "odata." in 4.0 */
+};
+
+static bool too_complex(const struct shaping *s)
+{
+    return odata_error_too_complex(s->r->err);
+}
+
+static struct member *add_member(struct shaping *s, enum member_kind kind)
+{
+    struct member *m = &s->members[s->count++];
+    m->kind = kind;
+    return m;
+}
+
+/* `"Name":` or `"Name@odata.count":`; names of the model need no escape. */
+static bool put_label(const struct shaping *s, struct member *m, struct str name,
+                      const char *annotation)
+{
+    bool annotated = annotation[0] != '\0';
+    return arena_format(s->r->arena, &m->label, "\"%.*s%s%s%s\":", STR_ARG(name),
+                        annotated ? "@" : "", annotated ? s->prefix : "", annotation) ||
+           too_complex(s);
+}
+
+/* The entity's id with something behind it: prefix, key, suffix. */
+static bool make_link(const struct shaping *s, const char *slash, struct str suffix,
+                      const struct row_link **out)
+{
+    struct arena *a = s->r->arena;
+    const struct entity_type *type = s->source->type;
+    struct row_link *link = ARENA_NEW(a, struct row_link);
+    if (link == NULL) {
+        return too_complex(s);
+    }
+    link->key_count = type->key.count;
+    link->keys = ARENA_ARRAY(a, type->key.count, struct link_key);
+    if (link->keys == NULL ||
+        !arena_format(a, &link->prefix, "%.*s%.*s", STR_ARG(s->r->options->service_root),
+                      STR_ARG(type->set->name)) ||
+        !arena_format(a, &link->suffix, "%s%.*s", slash, STR_ARG(suffix))) {
+        return too_complex(s);
+    }
+    for (size_t i = 0; i < type->key.count; i++) {
+        const struct property *p = type->key.properties[i];
+        link->keys[i].name = STR("");
+        if (type->key.count > 1 &&
+            !arena_format(a, &link->keys[i].name, "%.*s=", STR_ARG(p->name))) {
+            return too_complex(s);
+        }
+        link->keys[i].form = pg_value_url_form(&p->type, &p->pg);
+        if (link->keys[i].form == NULL) {
+            return too_complex(s);
+        }
+        if (!columns_add_property(s->r, s->columns, s->source, p, &link->keys[i].field)) {
+            return false;
+        }
+    }
+    *out = link;
+    return true;
+}
+
+static bool add_link(struct shaping *s, struct str name, const char *annotation, const char *slash,
+                     struct str suffix)
+{
+    struct member *m = add_member(s, MEMBER_LINK);
+    return put_label(s, m, name, annotation) && make_link(s, slash, suffix, &m->link);
+}
+
+/* Control information of the entity itself in full metadata (JSON Format 4.5.3, 4.5.8). */
+static bool add_entity_metadata(struct shaping *s)
+{
+    const struct entity_type *type = s->source->type;
+    struct member *m = add_member(s, MEMBER_CONSTANT);
+    if (!arena_format(s->r->arena, &m->label, "\"@%stype\":\"#%.*s.%.*s\"", s->prefix,
+                      STR_ARG(type->namespace), STR_ARG(type->name))) {
+        return too_complex(s);
+    }
+    return add_link(s, STR(""), "id", "", STR("")) && add_link(s, STR(""), "editLink", "", STR(""));
+}
+
+/*
+ * `"Price@odata.type":"#Decimal"`: for what cannot be told from the JSON value (JSON Format 4.5.3).
+ * A leading # is 4.0's form for primitive types.
+ */
+static bool add_type(struct shaping *s, const struct property *p)
+{
+    const struct type_ref *t = &p->type;
+    struct str name = edm_name(t->type);
+    struct str space = STR("");
+    bool plain = !t->collection && (t->type == EDM_STRING || t->type == EDM_BOOLEAN ||
+                                    t->type == EDM_DOUBLE || t->type == EDM_UNTYPED);
+    if (plain || (t->collection && t->type == EDM_UNTYPED)) {
+        return true;
+    }
+    if (t->type == EDM_ENUM) {
+        name = t->enum_type->name;
+        space = t->enum_type->namespace;
+    } else if (t->type == EDM_COMPLEX) {
+        name = t->complex_type->name;
+        space = t->complex_type->namespace;
+    } else {
+        name = str_from_offset(name, sizeof("Edm.") - 1);
+    }
+    bool built_in = space.len == 0;
+    bool hash = s->r->options->format.version == ODATA_4_0 || !built_in || t->collection;
+    struct member *m = add_member(s, MEMBER_CONSTANT);
+    return arena_format(s->r->arena, &m->label, "\"%.*s@%stype\":\"%s%s%.*s%s%.*s%s\"",
+                        STR_ARG(p->name), s->prefix, hash ? "#" : "",
+                        t->collection ? "Collection(" : "", STR_ARG(space), built_in ? "" : ".",
+                        STR_ARG(name), t->collection ? ")" : "") ||
+           too_complex(s);
+}
+
+static bool put_form(const struct shaping *s, struct member *m, const struct type_ref *type,
+                     const struct pg_type_ref *pg)
+{
+    m->collection_null_is_empty = type->collection;
+    m->form = pg_value_json_form(s->r->arena, type, pg, &s->r->options->format);
+    return m->form != NULL || too_complex(s);
+}
+
+static bool add_property(struct shaping *s, const struct property *p)
+{
+    if (s->full && !add_type(s, p)) {
+        return false;
+    }
+    struct member *m = add_member(s, MEMBER_VALUE);
+    return put_label(s, m, p->name, "") && put_form(s, m, &p->type, &p->pg) &&
+           columns_add_property(s->r, s->columns, s->source, p, &m->field);
+}
+
+static const struct expansion *find_expansion(const struct selection *selection,
+                                              const struct navigation *n)
+{
+    const struct expansion *x = selection->expansions;
+    while (x != NULL && x->navigation != n) {
+        x = x->next;
+    }
+    return x;
+}
+
+static bool is_linked(const struct selection *selection, const struct navigation *n)
+{
+    for (size_t i = 0; i < selection->link_count; i++) {
+        if (selection->links[i] == n) {
+            return true;
+        }
+    }
+    return selection->all_links || find_expansion(selection, n) != NULL;
+}
+
+/* Association and navigation link in full metadata (JSON Format 8). */
+static bool add_navigation_links(struct shaping *s, const struct navigation *n)
+{
+    struct str suffix;
+    return (arena_format(s->r->arena, &suffix, "%.*s/$ref", STR_ARG(n->name)) || too_complex(s)) &&
+           add_link(s, n->name, "associationLink", "/", suffix) &&
+           add_link(s, n->name, "navigationLink", "/", n->name);
+}
+
+static bool add_count(struct shaping *s, const struct expansion *x)
+{
+    struct member *m = add_member(s, MEMBER_COUNT);
+    struct column column = {.source = s->source, .count = x};
+    return put_label(s, m, x->navigation->name, "count") &&
+           columns_add(s->r, s->columns, &column, &m->field);
+}
+
+static bool add_to_one(struct shaping *s, const struct expansion *x)
+{
+    struct member *m = add_member(s, MEMBER_TO_ONE);
+    return put_label(s, m, x->navigation->name, "") &&
+           columns_add_property(s->r, s->columns, x->source, x->source->type->key.properties[0],
+                                &m->field) &&
+           read_shape_entity(s->r, x->selection, x->source, s->level, s->columns, &m->shape);
+}
+
+static bool add_expansion(struct shaping *s, const struct expansion *x)
+{
+    if ((x->has_count || x->count_only) && !add_count(s, x)) {
+        return false;
+    }
+    if (x->count_only) {
+        return true;
+    }
+    if (!x->navigation->collection) {
+        return add_to_one(s, x);
+    }
+    struct member *m = add_member(s, MEMBER_TO_MANY);
+    size_t level;
+    if (!put_label(s, m, x->navigation->name, "") ||
+        !sql_read_level(s->r, x, s->level, s->columns, &level, &m->shape)) {
+        return false;
+    }
+    m->level = (unsigned)level;
+    return true;
+}
+
+static bool add_members(struct shaping *s, const struct selection *selection)
+{
+    if (selection->ref_only) {
+        return add_link(s, STR(""), "id", "", STR(""));
+    }
+    if (s->full && !add_entity_metadata(s)) {
+        return false;
+    }
+    for (size_t i = 0; i < selection->property_count; i++) {
+        if (!add_property(s, selection->properties[i])) {
+            return false;
+        }
+    }
+    const struct entity_type *type = s->source->type;
+    for (size_t i = 0; i < type->navigation_count; i++) {
+        const struct navigation *n = &type->navigations[i];
+        const struct expansion *x = find_expansion(selection, n);
+        if (s->full && is_linked(selection, n) && !add_navigation_links(s, n)) {
+            return false;
+        }
+        if (x != NULL && !add_expansion(s, x)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool start(struct shaping *s, size_t most)
+{
+    s->members = ARENA_ARRAY(s->r->arena, most, struct member);
+    s->prefix = s->r->options->format.version == ODATA_4_0 ? "odata." : "";
+    return s->members != NULL || too_complex(s);
+}
+
+static bool finish(const struct shaping *s, const struct shape **out)
+{
+    struct shape *shape = ARENA_NEW(s->r->arena, struct shape);
+    if (shape == NULL) {
+        return too_complex(s);
+    }
+    shape->members = s->members;
+    shape->count = s->count;
+    *out = shape;
+    return true;
+}
+
+bool read_shape_entity(struct reading *r, const struct selection *selection,
+                       const struct source *source, size_t level, struct columns *columns,
+                       const struct shape **out)
+{
+    struct shaping s = {.r = r, .source = source, .level = level, .columns = columns};
+    s.full = r->options->format.metadata == METADATA_FULL;
+    /* type, id and edit link; type and value; two links, count and content. */
+    size_t most = 3 + 2 * selection->property_count + 4 * source->type->navigation_count;
+    return start(&s, most) && add_members(&s, selection) && finish(&s, out);
+}
+
+bool read_shape_value(struct reading *r, const struct bound_expr *value, struct columns *columns,
+                      const struct shape **out)
+{
+    struct shaping s = {.r = r, .source = value->source, .columns = columns};
+    if (!start(&s, 1)) {
+        return false;
+    }
+    struct member *m = add_member(&s, MEMBER_VALUE);
+    struct column column = {.source = value->source, .value = value};
+    return put_label(&s, m, STR("value"), "") && put_form(&s, m, &value->type, value->pg) &&
+           columns_add(r, columns, &column, &m->field) && finish(&s, out);
+}

@@ -1,0 +1,701 @@
+#include "storage/sql_expr.h"
+
+#include "storage/sql_type.h"
+
+static bool is_null_value(const struct bound_expr *e)
+{
+    return e->kind == BOUND_VALUE && e->text.ptr == NULL;
+}
+
+static bool is_timestamp(const struct bound_expr *e)
+{
+    return e->type.type == EDM_DATETIMEOFFSET && e->pg != NULL && e->pg->oid == PG_TIMESTAMP;
+}
+
+void sql_put_column(struct sql *s, const struct source *source, const struct property *p)
+{
+    sql_put_alias(s, 't', source->number);
+    bytes_put_char(s->out, '.');
+    sql_put_ident(s, p->column);
+}
+
+void sql_put_raw(struct sql *s, const struct bound_expr *e)
+{
+    for (size_t i = 0; i < e->part_count; i++) {
+        bytes_put_char(s->out, '(');
+    }
+    sql_put_column(s, e->source, e->property);
+    for (size_t i = 0; i < e->part_count; i++) {
+        SQL_PUT(s, ").");
+        sql_put_ident(s, e->parts[i]->column);
+    }
+}
+
+static void put_property(struct sql *s, const struct bound_expr *e)
+{
+    if (is_timestamp(e) && !e->type.collection) {
+        bytes_put_char(s->out, '(');
+        sql_put_raw(s, e);
+        SQL_PUT(s, " AT TIME ZONE 'UTC')");
+        return;
+    }
+    sql_put_raw(s, e);
+    sql_put_own(s, sql_wrap(&e->type, e->pg));
+}
+
+static void put_literal(struct sql *s, const struct bound_expr *e)
+{
+    if (e->text.ptr == NULL) {
+        struct str cast = e->type.collection ? STR("") : sql_cast(&e->type, e->pg);
+        SQL_PUT(s, "NULL");
+        if (cast.len > 0) {
+            SQL_PUT(s, "::");
+            sql_put_own(s, cast);
+        }
+        return;
+    }
+    if (is_timestamp(e)) {
+        /* The column has no zone: the value gives up its own, so that an index can serve. */
+        bytes_put_char(s->out, '(');
+        sql_put_param(s, e->text, STR("timestamptz"));
+        SQL_PUT(s, " AT TIME ZONE 'UTC')");
+        return;
+    }
+    sql_put_param(s, e->text, sql_cast(&e->type, e->pg));
+}
+
+/* One side of a comparison: a column stays bare when it meets a value. */
+static void put_side(struct sql *s, const struct bound_expr *e, const struct bound_expr *other)
+{
+    if (e->kind == BOUND_PROPERTY && is_timestamp(e) && other->kind == BOUND_VALUE) {
+        sql_put_raw(s, e);
+    } else {
+        sql_put_value(s, e);
+    }
+}
+
+static void put_binary(struct sql *s, const struct bound_expr *e, struct str operator)
+{
+    put_side(s, e->args[0], e->args[1]);
+    sql_put_own(s, operator);
+    put_side(s, e->args[1], e->args[0]);
+}
+
+/* `x is null`, or its contrary. */
+static void put_null_test(struct sql *s, const struct bound_expr *e, bool null)
+{
+    if (e->kind == BOUND_ENTITY) {
+        sql_put_column(s, e->source, e->source->type->key.properties[0]);
+    } else {
+        sql_put_value(s, e);
+    }
+    if (e->type.type == EDM_COMPLEX) {
+        /* ROW(NULL, NULL) IS NULL is true, but the value is there. */
+        sql_put_own(s, null ? STR(" IS NOT DISTINCT FROM NULL") : STR(" IS DISTINCT FROM NULL"));
+    } else {
+        sql_put_own(s, null ? STR(" IS NULL") : STR(" IS NOT NULL"));
+    }
+}
+
+static void put_constant(struct sql *s, bool value)
+{
+    sql_put_own(s, value ? STR("true") : STR("false"));
+}
+
+/* eq and ne: true when equality has the wanted outcome, false or null otherwise. */
+static void put_equality(struct sql *s, const struct bound_expr *e, bool wanted)
+{
+    const struct bound_expr *a = e->args[0];
+    const struct bound_expr *b = e->args[1];
+    if (is_null_value(a) && is_null_value(b)) {
+        put_constant(s, wanted);
+    } else if (is_null_value(a) || is_null_value(b)) {
+        put_null_test(s, is_null_value(a) ? b : a, wanted);
+    } else if (wanted) {
+        put_binary(s, e, a->nullable && b->nullable ? STR(" IS NOT DISTINCT FROM ") : STR(" = "));
+    } else {
+        put_binary(s, e, a->nullable || b->nullable ? STR(" IS DISTINCT FROM ") : STR(" <> "));
+    }
+}
+
+static struct str relation(enum operator op)
+{
+    switch (op) {
+    case OP_LT:
+        return STR(" < ");
+    case OP_LE:
+        return STR(" <= ");
+    case OP_GT:
+        return STR(" > ");
+    case OP_GE:
+        return STR(" >= ");
+    case OP_NONE:
+    case OP_OR:
+    case OP_AND:
+    case OP_EQ:
+    case OP_NE:
+    case OP_HAS:
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_DIVBY:
+    case OP_MOD:
+    case OP_NEGATE:
+    case OP_NOT:
+        break;
+    }
+    return STR("");
+}
+
+static bool has_null_value(const struct bound_expr *e)
+{
+    return is_null_value(e->args[0]) || is_null_value(e->args[1]);
+}
+
+static void put_relation(struct sql *s, const struct bound_expr *e, bool wanted)
+{
+    if (has_null_value(e)) {
+        put_constant(s, !wanted);
+    } else if (wanted) {
+        put_binary(s, e, relation(e->op));
+    } else {
+        bytes_put_char(s->out, '(');
+        put_binary(s, e, relation(e->op));
+        SQL_PUT(s, ") IS NOT TRUE");
+    }
+}
+
+/* and and or are each other's mirror: not (a and b) is (not a or not b). */
+static void put_junction(struct sql *s, const struct bound_expr *e,
+                         void (*put)(struct sql *, const struct bound_expr *), bool conjunction)
+{
+    for (size_t i = 0; i < e->arg_count; i++) {
+        if (i > 0) {
+            sql_put_own(s, conjunction ? STR(" AND ") : STR(" OR "));
+        }
+        put(s, e->args[i]);
+    }
+}
+
+/* The items of an array in PostgreSQL's text form. */
+static void put_array(struct sql *s, const struct bound_expr *e)
+{
+    struct bytes text;
+    bytes_init(&text, SIZE_MAX / 4);
+    bytes_put_char(&text, '{');
+    for (size_t i = 1; i < e->arg_count; i++) {
+        struct str item = e->args[i]->text;
+        bytes_put_str(&text, i > 1 ? STR(",\"") : STR("\""));
+        for (size_t k = 0; k < item.len; k++) {
+            if (item.ptr[k] == '"' || item.ptr[k] == '\\') {
+                bytes_put_char(&text, '\\');
+            }
+            bytes_put_char(&text, item.ptr[k]);
+        }
+        bytes_put_char(&text, '"');
+    }
+    bytes_put_char(&text, '}');
+    s->failed = s->failed || bytes_failed(&text);
+    sql_put_array_param(s, bytes_str(&text), sql_cast(&e->args[1]->type, e->args[1]->pg));
+    bytes_fini(&text);
+}
+
+static void put_in(struct sql *s, const struct bound_expr *e)
+{
+    bool any = e->arg_count > 1;
+    if (any) {
+        sql_put_value(s, e->args[0]);
+        SQL_PUT(s, " = ANY(");
+        put_array(s, e);
+        bytes_put_char(s->out, ')');
+    }
+    if (e->has_null) {
+        if (any) {
+            SQL_PUT(s, " OR ");
+        }
+        put_null_test(s, e->args[0], true);
+    }
+}
+
+static void put_in_collection(struct sql *s, const struct bound_expr *e)
+{
+    if (is_null_value(e->args[0])) {
+        SQL_PUT(s, "array_position(");
+        sql_put_value(s, e->args[1]);
+        SQL_PUT(s, ", NULL) IS NOT NULL");
+        return;
+    }
+    sql_put_value(s, e->args[0]);
+    SQL_PUT(s, " = ANY(");
+    sql_put_value(s, e->args[1]);
+    if (e->args[1]->type.type == EDM_STRING) {
+        SQL_PUT(s, "::text[]");
+    }
+    bytes_put_char(s->out, ')');
+}
+
+void sql_put_table(struct sql *s, const struct source *source)
+{
+    sql_put_qualified(s, source->type->schema, source->type->table);
+    SQL_PUT(s, " AS ");
+    sql_put_alias(s, 't', source->number);
+}
+
+void sql_put_link_table(struct sql *s, const struct navigation *n, const struct source *to)
+{
+    sql_put_qualified(s, n->link->schema, n->link->table);
+    SQL_PUT(s, " AS ");
+    sql_put_alias(s, 'l', to->number);
+}
+
+static void put_link_side(struct sql *s, const struct source *to, const struct str *columns,
+                          const struct property **properties, size_t count,
+                          const struct source *side)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) {
+            SQL_PUT(s, " AND ");
+        }
+        sql_put_alias(s, 'l', to->number);
+        bytes_put_char(s->out, '.');
+        sql_put_ident(s, columns[i]);
+        SQL_PUT(s, " = ");
+        sql_put_column(s, side, properties[i]);
+    }
+}
+
+void sql_put_link_near(struct sql *s, const struct navigation *n, const struct source *from,
+                       const struct source *to)
+{
+    put_link_side(s, to, n->link->local_columns, n->link->local, n->link->local_count, from);
+}
+
+void sql_put_link_far(struct sql *s, const struct navigation *n, const struct source *to)
+{
+    put_link_side(s, to, n->link->remote_columns, n->link->remote, n->link->remote_count, to);
+}
+
+void sql_put_join_on(struct sql *s, const struct navigation *n, const struct source *from,
+                     const struct source *to)
+{
+    for (size_t i = 0; i < n->join_count; i++) {
+        if (i > 0) {
+            SQL_PUT(s, " AND ");
+        }
+        sql_put_column(s, to, n->joins[i].remote);
+        SQL_PUT(s, " = ");
+        sql_put_column(s, from, n->joins[i].local);
+    }
+}
+
+void sql_put_joins(struct sql *s, const struct source *root, bool only_filter)
+{
+    for (const struct source *j = root->joined; j != NULL; j = j->next) {
+        if (only_filter && !j->in_filter) {
+            continue;
+        }
+        SQL_PUT(s, " LEFT JOIN ");
+        sql_put_table(s, j);
+        SQL_PUT(s, " ON ");
+        sql_put_join_on(s, j->via, j->from, j);
+    }
+}
+
+/* ` FROM ... WHERE ...` of the rows that a lambda or a count runs over. */
+static void put_range(struct sql *s, const struct bound_expr *e)
+{
+    SQL_PUT(s, " FROM ");
+    sql_put_table(s, e->range);
+    if (e->range_via->link != NULL) {
+        SQL_PUT(s, " JOIN ");
+        sql_put_link_table(s, e->range_via, e->range);
+        SQL_PUT(s, " ON ");
+        sql_put_link_far(s, e->range_via, e->range);
+    }
+    sql_put_joins(s, e->range, false);
+    SQL_PUT(s, " WHERE ");
+    if (e->range_via->link != NULL) {
+        sql_put_link_near(s, e->range_via, e->range_from, e->range);
+    } else {
+        sql_put_join_on(s, e->range_via, e->range_from, e->range);
+    }
+}
+
+static void put_lambda(struct sql *s, const struct bound_expr *e)
+{
+    bool all = e->kind == BOUND_ALL;
+    if (all) {
+        SQL_PUT(s, "NOT ");
+    }
+    SQL_PUT(s, "EXISTS (SELECT 1");
+    if (e->range != NULL) {
+        put_range(s, e);
+    } else {
+        SQL_PUT(s, " FROM unnest(");
+        sql_put_value(s, e->args[0]);
+        SQL_PUT(s, ") AS ");
+        sql_put_alias(s, 'v', e->number);
+        SQL_PUT(s, "(v)");
+    }
+    if (e->body != NULL) {
+        sql_put_own(s, e->range != NULL ? STR(" AND (") : STR(" WHERE ("));
+        sql_put_true(s, e->body);
+        sql_put_own(s, all ? STR(") IS NOT TRUE") : STR(")"));
+    }
+    bytes_put_char(s->out, ')');
+}
+
+static void put_count(struct sql *s, const struct bound_expr *e)
+{
+    if (e->range == NULL) {
+        SQL_PUT(s, "coalesce(cardinality(");
+        sql_put_value(s, e->args[0]);
+        SQL_PUT(s, "), 0)");
+        return;
+    }
+    SQL_PUT(s, "(SELECT count(*)");
+    put_range(s, e);
+    if (e->body != NULL) {
+        SQL_PUT(s, " AND (");
+        sql_put_true(s, e->body);
+        bytes_put_char(s->out, ')');
+    }
+    bytes_put_char(s->out, ')');
+}
+
+static void put_case(struct sql *s, const struct bound_expr *e)
+{
+    SQL_PUT(s, "CASE");
+    for (size_t i = 0; i + 1 < e->arg_count; i += 2) {
+        SQL_PUT(s, " WHEN ");
+        sql_put_true(s, e->args[i]);
+        SQL_PUT(s, " THEN ");
+        sql_put_value(s, e->args[i + 1]);
+    }
+    SQL_PUT(s, " END");
+}
+
+/* An operand of arithmetic, widened to the type of the result: int2 and int4 would overflow. */
+static void put_operand(struct sql *s, const struct bound_expr *e, struct str cast)
+{
+    if (e->kind == BOUND_VALUE && e->text.ptr != NULL && cast.len > 0) {
+        sql_put_param(s, e->text, cast);
+        return;
+    }
+    sql_put_value(s, e);
+    if (cast.len > 0) {
+        SQL_PUT(s, "::");
+        sql_put_own(s, cast);
+    }
+}
+
+static struct str arithmetic_sign(enum operator op)
+{
+    switch (op) {
+    case OP_ADD:
+        return STR(" + ");
+    case OP_SUB:
+        return STR(" - ");
+    case OP_MUL:
+        return STR(" * ");
+    case OP_DIV:
+    case OP_DIVBY:
+        return STR(" / ");
+    case OP_MOD:
+        return STR(" % ");
+    case OP_NONE:
+    case OP_OR:
+    case OP_AND:
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+    case OP_HAS:
+    case OP_NEGATE:
+    case OP_NOT:
+        break;
+    }
+    return STR("");
+}
+
+static void put_arithmetic(struct sql *s, const struct bound_expr *e)
+{
+    enum edm_type type = e->type.type;
+    const struct type_ref *left = &e->args[0]->type;
+    bool modulo = e->op == OP_MOD && type == EDM_DOUBLE; /* there is no float8 % float8 */
+    struct str cast = STR("");
+    if (modulo) {
+        cast = STR("numeric");
+    } else if (edm_is_numeric(type)) {
+        cast = sql_cast(&e->type, NULL);
+    }
+    bytes_put_char(s->out, '(');
+    for (size_t i = 0; i < 2; i++) {
+        if (i == 1) {
+            sql_put_own(s, arithmetic_sign(e->op));
+        }
+        /* A duration is scaled by a float8. */
+        bool factor = type == EDM_DURATION && edm_is_numeric(e->args[i]->type.type);
+        put_operand(s, e->args[i], factor ? STR("float8") : cast);
+    }
+    bytes_put_char(s->out, ')');
+    if (type == EDM_DATE) {
+        SQL_PUT(s, "::date"); /* date + interval is a timestamp */
+    } else if (type == EDM_DURATION && left->type == EDM_DATE) {
+        SQL_PUT(s, " * interval '1 day'"); /* date - date is a number of days */
+    } else if (modulo) {
+        SQL_PUT(s, "::float8");
+    }
+}
+
+static void put_negation(struct sql *s, const struct bound_expr *e)
+{
+    SQL_PUT(s, "(- ");
+    put_operand(s, e->args[0], edm_is_integer(e->type.type) ? sql_cast(&e->type, NULL) : STR(""));
+    bytes_put_char(s->out, ')');
+}
+
+static void put_wrapped(struct sql *s, const struct bound_expr *e,
+                        void (*put)(struct sql *, const struct bound_expr *), struct str end)
+{
+    sql_put_own(s, end.len > 0 ? STR("((") : STR("("));
+    put(s, e);
+    bytes_put_char(s->out, ')');
+    if (end.len > 0) {
+        sql_put_own(s, end);
+        bytes_put_char(s->out, ')');
+    }
+}
+
+static void put_operator_true(struct sql *s, const struct bound_expr *e)
+{
+    switch (e->op) {
+    case OP_AND:
+    case OP_OR:
+        put_junction(s, e, sql_put_true, e->op == OP_AND);
+        break;
+    case OP_NOT:
+        sql_put_false(s, e->args[0]);
+        break;
+    case OP_EQ:
+    case OP_NE:
+        put_equality(s, e, e->op == OP_EQ);
+        break;
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+        put_relation(s, e, true);
+        break;
+    case OP_NONE:
+    case OP_HAS:
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_DIVBY:
+    case OP_MOD:
+    case OP_NEGATE:
+        sql_put_value(s, e);
+        break;
+    }
+}
+
+static void put_operator_false(struct sql *s, const struct bound_expr *e)
+{
+    switch (e->op) {
+    case OP_AND:
+    case OP_OR:
+        put_junction(s, e, sql_put_false, e->op == OP_OR);
+        break;
+    case OP_NOT:
+        sql_put_true(s, e->args[0]);
+        break;
+    case OP_EQ:
+    case OP_NE:
+        put_equality(s, e, e->op != OP_EQ);
+        break;
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+        put_relation(s, e, false);
+        break;
+    case OP_NONE:
+    case OP_HAS:
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_DIVBY:
+    case OP_MOD:
+    case OP_NEGATE:
+        SQL_PUT(s, "NOT ");
+        sql_put_value(s, e);
+        break;
+    }
+}
+
+/* The value of a comparison: true or false, never null. */
+static void put_comparison_value(struct sql *s, const struct bound_expr *e)
+{
+    bool relational = e->op != OP_EQ && e->op != OP_NE;
+    bool nullable = e->args[0]->nullable || e->args[1]->nullable;
+    put_wrapped(s, e, put_operator_true,
+                nullable && (relational || e->op == OP_EQ) ? STR(" IS TRUE") : STR(""));
+}
+
+static void put_operator_value(struct sql *s, const struct bound_expr *e)
+{
+    switch (e->op) {
+    case OP_AND:
+    case OP_OR:
+        put_junction(s, e, sql_put_value, e->op == OP_AND);
+        break;
+    case OP_NOT:
+        SQL_PUT(s, "NOT ");
+        sql_put_value(s, e->args[0]);
+        break;
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+        put_comparison_value(s, e);
+        break;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_DIVBY:
+    case OP_MOD:
+        put_arithmetic(s, e);
+        break;
+    case OP_NEGATE:
+        put_negation(s, e);
+        break;
+    case OP_NONE:
+    case OP_HAS:
+        s->failed = true; /* the binder makes none of these */
+        break;
+    }
+}
+
+void sql_put_true(struct sql *s, const struct bound_expr *e)
+{
+    switch (e->kind) {
+    case BOUND_OPERATOR:
+        put_wrapped(s, e, put_operator_true, STR(""));
+        break;
+    case BOUND_IN:
+        put_wrapped(s, e, put_in, STR(""));
+        break;
+    case BOUND_IN_COLLECTION:
+        put_wrapped(s, e, put_in_collection, STR(""));
+        break;
+    case BOUND_VALUE:
+    case BOUND_PROPERTY:
+    case BOUND_ELEMENT:
+    case BOUND_ENTITY:
+    case BOUND_CALL:
+    case BOUND_ANY:
+    case BOUND_ALL:
+    case BOUND_COUNT:
+    case BOUND_CASE:
+        sql_put_value(s, e);
+        break;
+    }
+}
+
+void sql_put_false(struct sql *s, const struct bound_expr *e)
+{
+    switch (e->kind) {
+    case BOUND_OPERATOR:
+        put_wrapped(s, e, put_operator_false, STR(""));
+        break;
+    case BOUND_IN:
+        put_wrapped(s, e, put_in, STR(" IS NOT TRUE"));
+        break;
+    case BOUND_IN_COLLECTION:
+        put_wrapped(s, e, put_in_collection, STR(" IS NOT TRUE"));
+        break;
+    case BOUND_VALUE:
+    case BOUND_PROPERTY:
+    case BOUND_ELEMENT:
+    case BOUND_ENTITY:
+    case BOUND_CALL:
+    case BOUND_ANY:
+    case BOUND_ALL:
+    case BOUND_COUNT:
+    case BOUND_CASE:
+        SQL_PUT(s, "(NOT ");
+        sql_put_value(s, e);
+        bytes_put_char(s->out, ')');
+        break;
+    }
+}
+
+void sql_put_value(struct sql *s, const struct bound_expr *e)
+{
+    switch (e->kind) {
+    case BOUND_VALUE:
+        put_literal(s, e);
+        break;
+    case BOUND_PROPERTY:
+        put_property(s, e);
+        break;
+    case BOUND_ELEMENT:
+        sql_put_alias(s, 'v', e->number);
+        sql_put_own(s, e->type.type == EDM_STRING ? STR(".v::text") : STR(".v"));
+        break;
+    case BOUND_OPERATOR:
+        put_wrapped(s, e, put_operator_value, STR(""));
+        break;
+    case BOUND_CALL:
+        sql_put_call(s, e);
+        break;
+    case BOUND_IN:
+        put_wrapped(s, e, put_in, STR(" IS TRUE"));
+        break;
+    case BOUND_IN_COLLECTION:
+        put_wrapped(s, e, put_in_collection, STR(" IS TRUE"));
+        break;
+    case BOUND_ANY:
+    case BOUND_ALL:
+        put_wrapped(s, e, put_lambda, STR(""));
+        break;
+    case BOUND_COUNT:
+        put_count(s, e);
+        break;
+    case BOUND_CASE:
+        put_wrapped(s, e, put_case, STR(""));
+        break;
+    case BOUND_ENTITY:
+        s->failed = true; /* the binder lets it meet nothing but null */
+        break;
+    }
+}
+
+bool sql_sorts_raw(const struct bound_expr *e)
+{
+    return e->kind == BOUND_PROPERTY && (is_timestamp(e) || sql_wrap(&e->type, e->pg).len == 0);
+}
+
+void sql_put_sort(struct sql *s, const struct bound_expr *e)
+{
+    if (sql_sorts_raw(e)) {
+        sql_put_raw(s, e);
+    } else {
+        sql_put_value(s, e);
+    }
+}
+
+void sql_put_sort_value(struct sql *s, const struct bound_expr *e, struct str value)
+{
+    bool zoneless = is_timestamp(e) && sql_sorts_raw(e);
+    sql_put_param(s, value, zoneless ? STR("timestamp") : sql_cast(&e->type, e->pg));
+}

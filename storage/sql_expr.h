@@ -1,0 +1,52 @@
+/*
+ * sql_expr - bound expressions as SQL, with OData's logic of nulls.
+ *
+ * OData compares to true or false where SQL says null (URL Conventions 5.1.1.1). So every Boolean
+ * expression can be written in three ways, and each place takes the cheapest one that is right:
+ *
+ *   sql_put_true   is true exactly when the expression is true, and false or null otherwise: what
+ *                  WHERE needs; a comparison stays a bare `col = $1`, which an index can serve
+ *   sql_put_false  is true exactly when the expression is false: below `not`
+ *   sql_put_value  is the value, null included
+ */
+#ifndef STORAGE_SQL_EXPR_H
+#define STORAGE_SQL_EXPR_H
+
+#include "odata/bound.h"
+#include "storage/sql.h"
+
+void sql_put_true(struct sql *s, const struct bound_expr *e);
+void sql_put_false(struct sql *s, const struct bound_expr *e);
+void sql_put_value(struct sql *s, const struct bound_expr *e);
+
+/* The column as it is stored: for a SELECT list. */
+void sql_put_column(struct sql *s, const struct source *source, const struct property *p);
+void sql_put_raw(struct sql *s, const struct bound_expr *e);
+
+/* What rows are ordered by, and a value of it that came out of a row. */
+void sql_put_sort(struct sql *s, const struct bound_expr *e);
+void sql_put_sort_value(struct sql *s, const struct bound_expr *e, struct str value);
+/* sql_put_sort() of this is the column itself. */
+bool sql_sorts_raw(const struct bound_expr *e);
+
+/* Table and alias of a source. */
+void sql_put_table(struct sql *s, const struct source *source);
+/* ` LEFT JOIN ...` for what is reached from root; only what the choice of rows needs, or all. */
+void sql_put_joins(struct sql *s, const struct source *root, bool only_filter);
+/* `a.x = b.y AND ...`: both ends of a navigation; or the near and the far side of its link table,
+   whose alias is `l` and the number of `to`. */
+void sql_put_join_on(struct sql *s, const struct navigation *n, const struct source *from,
+                     const struct source *to);
+void sql_put_link_near(struct sql *s, const struct navigation *n, const struct source *from,
+                       const struct source *to);
+void sql_put_link_far(struct sql *s, const struct navigation *n, const struct source *to);
+/* `"schema"."link" AS l3` */
+void sql_put_link_table(struct sql *s, const struct navigation *n, const struct source *to);
+
+/* What values of this type are cast to. */
+struct str sql_cast(const struct type_ref *type, const struct pg_type_ref *pg);
+
+/* sql_function.c: a call of a canonical function. */
+void sql_put_call(struct sql *s, const struct bound_expr *e);
+
+#endif

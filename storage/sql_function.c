@@ -1,0 +1,124 @@
+#include "storage/sql_expr.h"
+#include "storage/sql_type.h"
+
+/* A part of a date or time; PostgreSQL's infinities have none. */
+#define FINITE(part) "CASE WHEN isfinite({0}) THEN " part " END"
+
+/* {n} is argument n. The order is that of enum function_id. */
+static const struct str templates[FUNCTION_COUNT] = {
+    [FUNCTION_CONTAINS] = {STR_INIT("(strpos({0}, {1}) > 0)")},
+    [FUNCTION_STARTSWITH] = {STR_INIT("starts_with({0}, {1})")},
+    [FUNCTION_ENDSWITH] = {STR_INIT("(right({0}, length({1})) = {1})")},
+    [FUNCTION_INDEXOF] = {STR_INIT("(strpos({0}, {1}) - 1)")},
+    [FUNCTION_LENGTH] = {STR_INIT("length({0})")},
+    [FUNCTION_SUBSTRING] = {STR_INIT("substr({0}, {1}::int4 + 1)")},
+    [FUNCTION_SUBSTRING_LENGTH] = {STR_INIT("substr({0}, {1}::int4 + 1, {2}::int4)")},
+    [FUNCTION_TOLOWER] = {STR_INIT("lower({0})")},
+    [FUNCTION_TOUPPER] = {STR_INIT("upper({0})")},
+    [FUNCTION_TRIM] = {STR_INIT("btrim({0})")},
+    [FUNCTION_CONCAT] = {STR_INIT("({0} || {1})")},
+    [FUNCTION_YEAR] = {STR_INIT(FINITE("extract(year FROM {0})::int4"))},
+    [FUNCTION_MONTH] = {STR_INIT(FINITE("extract(month FROM {0})::int4"))},
+    [FUNCTION_DAY] = {STR_INIT(FINITE("extract(day FROM {0})::int4"))},
+    [FUNCTION_HOUR] = {STR_INIT(FINITE("extract(hour FROM {0})::int4"))},
+    [FUNCTION_MINUTE] = {STR_INIT(FINITE("extract(minute FROM {0})::int4"))},
+    [FUNCTION_SECOND] = {STR_INIT(FINITE("floor(extract(second FROM {0}))::int4"))},
+    [FUNCTION_FRACTIONALSECONDS] = {STR_INIT(
+        "(mod(extract(microseconds FROM {0})::numeric, 1000000) / 1000000)")},
+    [FUNCTION_DATE] = {STR_INIT("{0}::date")},
+    [FUNCTION_TIME] = {STR_INIT("{0}::time")},
+    [FUNCTION_NOW] = {STR_INIT("now()")},
+    [FUNCTION_MINDATETIME] = {STR_INIT("timestamptz '0001-01-01 00:00:00Z'")},
+    [FUNCTION_MAXDATETIME] = {STR_INIT("timestamptz '9999-12-31 23:59:59.999999Z'")},
+    [FUNCTION_TOTALSECONDS] = {STR_INIT("extract(epoch FROM {0})::numeric")},
+    /* Instants are shown in UTC. */
+    [FUNCTION_TOTALOFFSETMINUTES] = {STR_INIT("(CASE WHEN {0} IS NOT NULL THEN 0 END)")},
+    [FUNCTION_ROUND] = {STR_INIT("round({0}::numeric)")},
+    [FUNCTION_FLOOR] = {STR_INIT("floor({0}::numeric)")},
+    [FUNCTION_CEILING] = {STR_INIT("ceil({0}::numeric)")},
+};
+
+/*
+ * The same for Edm.Double. PostgreSQL rounds a float8's halves to even, OData away from zero; and a
+ * float8 does not survive the way through numeric.
+ */
+static struct str double_template(enum function_id id)
+{
+    if (id == FUNCTION_FLOOR) {
+        return STR("floor({0}::float8)");
+    }
+    if (id == FUNCTION_CEILING) {
+        return STR("ceil({0}::float8)");
+    }
+    return STR("trunc({0}::float8) + CASE WHEN abs({0}::float8 - trunc({0}::float8)) >= 0.5 "
+               "THEN sign({0}::float8) ELSE 0 END");
+}
+
+/* An argument; char(n) is text without its padding here. */
+static void put_argument(struct sql *s, const struct bound_expr *e)
+{
+    bytes_put_char(s->out, '(');
+    sql_put_value(s, e);
+    if (e->type.type == EDM_STRING && e->kind != BOUND_VALUE && e->pg != NULL &&
+        e->pg->oid == PG_BPCHAR) {
+        SQL_PUT(s, "::text");
+    }
+    bytes_put_char(s->out, ')');
+}
+
+/* The pattern of LIKE for a text that is meant literally, as a parameter. */
+static void put_pattern(struct sql *s, struct str text, bool open_start, bool open_end)
+{
+    struct bytes pattern;
+    bytes_init(&pattern, text.len * 2 + 2);
+    if (open_start) {
+        bytes_put_char(&pattern, '%');
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '%' || c == '_' || c == '\\') {
+            bytes_put_char(&pattern, '\\');
+        }
+        bytes_put_char(&pattern, c);
+    }
+    if (open_end) {
+        bytes_put_char(&pattern, '%');
+    }
+    s->failed = s->failed || bytes_failed(&pattern);
+    sql_put_param(s, bytes_str(&pattern), STR("text"));
+    bytes_fini(&pattern);
+}
+
+/* contains, startswith and endswith of a known text: LIKE, which trigram and prefix indexes serve. */
+static bool put_like(struct sql *s, const struct bound_expr *e)
+{
+    bool contains = e->function == FUNCTION_CONTAINS;
+    bool starts = e->function == FUNCTION_STARTSWITH;
+    bool ends = e->function == FUNCTION_ENDSWITH;
+    if ((!contains && !starts && !ends) || e->args[1]->kind != BOUND_VALUE ||
+        e->args[1]->text.ptr == NULL) {
+        return false;
+    }
+    put_argument(s, e->args[0]);
+    SQL_PUT(s, " LIKE ");
+    put_pattern(s, e->args[1]->text, !starts, !ends);
+    return true;
+}
+
+void sql_put_call(struct sql *s, const struct bound_expr *e)
+{
+    bytes_put_char(s->out, '(');
+    if (!put_like(s, e)) {
+        struct str t =
+            e->type.type == EDM_DOUBLE ? double_template(e->function) : templates[e->function];
+        for (size_t i = 0; i < t.len; i++) {
+            if (t.ptr[i] == '{') {
+                put_argument(s, e->args[t.ptr[i + 1] - '0']);
+                i += 2;
+            } else {
+                bytes_put_char(s->out, t.ptr[i]);
+            }
+        }
+    }
+    bytes_put_char(s->out, ')');
+}

@@ -1,0 +1,693 @@
+#include "storage/sql_read.h"
+
+#include <string.h>
+
+#include "storage/sql_read_priv.h"
+
+static bool same_column(const struct column *a, const struct column *b)
+{
+    return a->source == b->source && a->property == b->property && a->sort == b->sort &&
+           a->value == b->value && a->count == b->count;
+}
+
+bool columns_add(struct reading *r, struct columns *c, const struct column *column,
+                 unsigned *out_field)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (same_column(&c->items[i], column)) {
+            *out_field = (unsigned)i;
+            return true;
+        }
+    }
+    if (c->count == c->room) {
+        size_t room = c->room == 0 ? 32 : c->room * 2;
+        struct column *grown = ARENA_ARRAY(r->arena, room, struct column);
+        if (grown == NULL) {
+            return odata_error_too_complex(r->err);
+        }
+        if (c->count > 0) {
+            memcpy(grown, c->items, c->count * sizeof(*grown));
+        }
+        c->items = grown;
+        c->room = room;
+    }
+    *out_field = (unsigned)c->count;
+    c->items[c->count++] = *column;
+    return true;
+}
+
+bool columns_add_property(struct reading *r, struct columns *c, const struct source *source,
+                          const struct property *p, unsigned *out_field)
+{
+    struct column column = {.source = source, .property = p};
+    return columns_add(r, c, &column, out_field);
+}
+
+/* An order value: the column itself when it sorts as it is. */
+static bool add_sort(struct reading *r, struct columns *c, const struct bound_expr *e,
+                     unsigned *out_field)
+{
+    if (sql_sorts_raw(e) && e->part_count == 0) {
+        return columns_add_property(r, c, e->source, e->property, out_field);
+    }
+    struct column column = {.sort = e};
+    return columns_add(r, c, &column, out_field);
+}
+
+/* Starts a condition of WHERE, or goes on with it. */
+struct conditions {
+    bool any;
+};
+
+static void next_condition(struct sql *s, struct conditions *c)
+{
+    sql_put_own(s, c->any ? STR(" AND ") : STR(" WHERE "));
+    c->any = true;
+}
+
+static void put_filter(struct sql *s, struct conditions *c, const struct read *read)
+{
+    if (read->filter != NULL) {
+        next_condition(s, c);
+        sql_put_true(s, read->filter);
+    }
+}
+
+/* `(SELECT count(*) ...)` of an expanded collection, in its parent's row. */
+static void put_nested_count(struct sql *s, const struct expansion *x, const struct source *parent)
+{
+    const struct navigation *n = x->navigation;
+    const struct source *rows = x->read->source;
+    struct conditions c = {.any = true};
+    SQL_PUT(s, "(SELECT count(*) FROM ");
+    sql_put_table(s, rows);
+    if (n->link != NULL) {
+        SQL_PUT(s, " JOIN ");
+        sql_put_link_table(s, n, rows);
+        SQL_PUT(s, " ON ");
+        sql_put_link_far(s, n, rows);
+    }
+    sql_put_joins(s, rows, true);
+    SQL_PUT(s, " WHERE ");
+    if (n->link != NULL) {
+        sql_put_link_near(s, n, parent, rows);
+    } else {
+        sql_put_join_on(s, n, parent, rows);
+    }
+    put_filter(s, &c, x->read);
+    bytes_put_char(s->out, ')');
+}
+
+static void put_columns(struct sql *s, const struct columns *c, bool named)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct column *column = &c->items[i];
+        if (i > 0) {
+            SQL_PUT(s, ", ");
+        }
+        if (column->property != NULL) {
+            sql_put_column(s, column->source, column->property);
+        } else if (column->sort != NULL) {
+            sql_put_sort(s, column->sort);
+        } else if (column->value != NULL) {
+            sql_put_raw(s, column->value);
+        } else {
+            put_nested_count(s, column->count, column->source);
+        }
+        if (named) {
+            SQL_PUT(s, " AS c");
+            sql_put_u64(s, i);
+        }
+    }
+    if (c->count == 0) {
+        sql_put_own(s, named ? STR("1 AS c0") : STR("1"));
+    }
+}
+
+/* Nulls come first, and last in descending order: PostgreSQL's default is the other way round. */
+static void put_direction(struct sql *s, const struct bound_order *o)
+{
+    if (o->descending) {
+        SQL_PUT(s, " DESC");
+    }
+    if (o->expr->nullable) {
+        sql_put_own(s, o->descending ? STR(" NULLS LAST") : STR(" NULLS FIRST"));
+    }
+}
+
+static void put_order(struct sql *s, const struct read *read)
+{
+    for (size_t i = 0; i < read->order_count; i++) {
+        sql_put_own(s, i == 0 ? STR(" ORDER BY ") : STR(", "));
+        sql_put_sort(s, read->order[i].expr);
+        put_direction(s, &read->order[i]);
+    }
+}
+
+static void put_bigint(struct sql *s, uint64_t number)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+    number = number > INT64_MAX ? INT64_MAX : number;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    sql_put_param(s, (struct str){digits + at, sizeof(digits) - at}, STR("int8"));
+}
+
+static void put_limit(struct sql *s, bool has_limit, uint64_t limit, uint64_t skip)
+{
+    if (has_limit) {
+        SQL_PUT(s, " LIMIT ");
+        put_bigint(s, limit);
+    }
+    if (skip > 0) {
+        SQL_PUT(s, " OFFSET ");
+        put_bigint(s, skip);
+    }
+}
+
+/* The tables of a resource path, from step `last` back to the entity set. */
+static void put_path(struct sql *s, const struct read *read, size_t last)
+{
+    SQL_PUT(s, " FROM ");
+    sql_put_table(s, read->steps[last].source);
+    for (size_t i = last; i > 0; i--) {
+        const struct path_step *step = &read->steps[i];
+        const struct source *parent = read->steps[i - 1].source;
+        if (step->via->link != NULL) {
+            SQL_PUT(s, " JOIN ");
+            sql_put_link_table(s, step->via, step->source);
+            SQL_PUT(s, " ON ");
+            sql_put_link_far(s, step->via, step->source);
+        }
+        SQL_PUT(s, " JOIN ");
+        sql_put_table(s, parent);
+        SQL_PUT(s, " ON ");
+        if (step->via->link != NULL) {
+            sql_put_link_near(s, step->via, parent, step->source);
+        } else {
+            sql_put_join_on(s, step->via, parent, step->source);
+        }
+    }
+}
+
+static void put_keys(struct sql *s, struct conditions *c, const struct read *read, size_t last)
+{
+    for (size_t i = 0; i <= last; i++) {
+        const struct path_step *step = &read->steps[i];
+        for (size_t k = 0; k < step->key_count; k++) {
+            struct bound_expr column = {.kind = BOUND_PROPERTY,
+                                        .type = step->key_properties[k]->type,
+                                        .pg = &step->key_properties[k]->pg,
+                                        .source = step->source,
+                                        .property = step->key_properties[k]};
+            const struct bound_expr *sides[] = {&column, step->key_values[k]};
+            struct bound_expr equal = {
+                .kind = BOUND_OPERATOR, .op = OP_EQ, .args = sides, .arg_count = 2};
+            next_condition(s, c);
+            sql_put_true(s, &equal);
+        }
+    }
+}
+
+/*
+ * True when the entity that the path goes through up to `last` is there. When it is not, the
+ * statement fails with SQLSTATE 2201G (storage/pg_error.c makes a 404 of it): that is how one round
+ * trip tells `no rows` from `no parent`. width_bucket is used for nothing else, and the count keeps
+ * the planner from computing it before the rows are known.
+ */
+static void put_guard(struct sql *s, const struct read *read, size_t last)
+{
+    struct conditions c = {0};
+    SQL_PUT(s, "(SELECT width_bucket(1::numeric, 0::numeric, 2::numeric, count(*)::int4)");
+    put_path(s, read, last);
+    put_keys(s, &c, read, last);
+    SQL_PUT(s, ") = 1");
+}
+
+/* The path's last step is reached from an entity that must be there, and has no key of its own. */
+static bool needs_guard(const struct read *read)
+{
+    return read->step_count > 1 && read->steps[read->step_count - 1].key_count == 0;
+}
+
+static void put_source_conditions(struct sql *s, struct conditions *c, const struct read *read)
+{
+    put_keys(s, c, read, read->step_count - 1);
+    if (needs_guard(read)) {
+        next_condition(s, c);
+        put_guard(s, read, read->step_count - 2);
+    }
+    put_filter(s, c, read);
+}
+
+static bool is_null(const struct bound_expr *value)
+{
+    return value->text.ptr == NULL;
+}
+
+static void put_after_value(struct sql *s, const struct read *read, size_t i)
+{
+    sql_put_sort_value(s, read->order[i].expr, read->after[i]->text);
+}
+
+/* (a, b) > (x, y): when all go the same way and none can be null. An index on (a, b) serves it. */
+static bool put_after_row(struct sql *s, struct conditions *c, const struct read *read)
+{
+    for (size_t i = 0; i < read->order_count; i++) {
+        if (read->order[i].expr->nullable || is_null(read->after[i]) ||
+            read->order[i].descending != read->order[0].descending) {
+            return false;
+        }
+    }
+    next_condition(s, c);
+    for (size_t i = 0; i < read->order_count; i++) {
+        sql_put_own(s, i == 0 ? STR("(") : STR(", "));
+        sql_put_sort(s, read->order[i].expr);
+    }
+    sql_put_own(s, read->order[0].descending ? STR(") < (") : STR(") > ("));
+    for (size_t i = 0; i < read->order_count; i++) {
+        if (i > 0) {
+            SQL_PUT(s, ", ");
+        }
+        put_after_value(s, read, i);
+    }
+    bytes_put_char(s->out, ')');
+    return true;
+}
+
+/* Nothing can stand behind it: a null that comes last. */
+static bool is_last(const struct read *read, size_t i)
+{
+    return read->order[i].descending && is_null(read->after[i]);
+}
+
+static void put_same(struct sql *s, const struct read *read, size_t i)
+{
+    sql_put_sort(s, read->order[i].expr);
+    if (is_null(read->after[i])) {
+        SQL_PUT(s, " IS NULL");
+    } else {
+        SQL_PUT(s, " = ");
+        put_after_value(s, read, i);
+    }
+}
+
+static void put_behind(struct sql *s, const struct read *read, size_t i)
+{
+    const struct bound_order *o = &read->order[i];
+    bool null_follows = o->descending && o->expr->nullable;
+    if (null_follows) {
+        bytes_put_char(s->out, '(');
+    }
+    sql_put_sort(s, o->expr);
+    if (is_null(read->after[i])) {
+        SQL_PUT(s, " IS NOT NULL");
+    } else {
+        sql_put_own(s, o->descending ? STR(" < ") : STR(" > "));
+        put_after_value(s, read, i);
+    }
+    if (null_follows) {
+        SQL_PUT(s, " OR ");
+        sql_put_sort(s, o->expr);
+        SQL_PUT(s, " IS NULL)");
+    }
+}
+
+/*
+ * a > x OR (a = x AND b > y) OR ...: any directions, any nulls. A bound on the first value stands
+ * before it when there is one, so that an index can start there.
+ */
+static void put_after_any(struct sql *s, struct conditions *c, const struct read *read)
+{
+    const struct bound_order *first = &read->order[0];
+    if (!is_null(read->after[0]) && !(first->descending && first->expr->nullable)) {
+        next_condition(s, c);
+        sql_put_sort(s, first->expr);
+        sql_put_own(s, first->descending ? STR(" <= ") : STR(" >= "));
+        put_after_value(s, read, 0);
+    }
+    next_condition(s, c);
+    bytes_put_char(s->out, '(');
+    bool any = false;
+    for (size_t i = 0; i < read->order_count; i++) {
+        if (is_last(read, i)) {
+            continue;
+        }
+        sql_put_own(s, any ? STR(" OR (") : STR("("));
+        any = true;
+        for (size_t k = 0; k < i; k++) {
+            put_same(s, read, k);
+            SQL_PUT(s, " AND ");
+        }
+        put_behind(s, read, i);
+        bytes_put_char(s->out, ')');
+    }
+    sql_put_own(s, any ? STR(")") : STR("false)"));
+}
+
+static void put_after(struct sql *s, struct conditions *c, const struct read *read)
+{
+    if (read->after != NULL && read->order_count > 0 && !put_after_row(s, c, read)) {
+        put_after_any(s, c, read);
+    }
+}
+
+static bool end_statement(struct reading *r, struct sql *s, struct sql_statement *out)
+{
+    bool ok = sql_finish(s, out);
+    sql_fini(s);
+    return ok || odata_error_too_complex(r->err);
+}
+
+static bool build_root_statement(struct reading *r, const struct read *read,
+                                 const struct columns *columns, uint64_t limit,
+                                 struct sql_statement *out)
+{
+    struct sql s;
+    struct conditions c = {0};
+    sql_init(&s, r->arena);
+    SQL_PUT(&s, "SELECT ");
+    put_columns(&s, columns, false);
+    sql_into(&s, SQL_FROM);
+    put_path(&s, read, read->step_count - 1);
+    sql_put_joins(&s, read->source, false);
+    sql_into(&s, SQL_WHERE);
+    put_source_conditions(&s, &c, read);
+    put_after(&s, &c, read);
+    sql_into(&s, SQL_ORDER);
+    put_order(&s, read);
+    put_limit(&s, !read->single && limit > 0, limit, read->skip);
+    return end_statement(r, &s, out);
+}
+
+static bool build_count_statement(struct reading *r, const struct read *read,
+                                  struct sql_statement *out)
+{
+    struct sql s;
+    struct conditions c = {0};
+    sql_init(&s, r->arena);
+    if (read->value != NULL) {
+        /* The number of items of one collection; its entity must be there. */
+        SQL_PUT(&s, "SELECT coalesce((SELECT cardinality(");
+        sql_put_raw(&s, read->value);
+        bytes_put_char(s.out, ')');
+        put_path(&s, read, read->step_count - 1);
+        put_keys(&s, &c, read, read->step_count - 1);
+        SQL_PUT(&s, "), 0) WHERE ");
+        put_guard(&s, read, read->step_count - 1);
+        return end_statement(r, &s, out);
+    }
+    SQL_PUT(&s, "SELECT count(*)");
+    put_path(&s, read, read->step_count - 1);
+    sql_put_joins(&s, read->source, true);
+    put_source_conditions(&s, &c, read);
+    return end_statement(r, &s, out);
+}
+
+/* The properties whose values tie a parent to its children: the navigation's near side. */
+static size_t near_count(const struct navigation *n)
+{
+    return n->link != NULL ? n->link->local_count : n->join_count;
+}
+
+static const struct property *near_property(const struct navigation *n, size_t i)
+{
+    return n->link != NULL ? n->link->local[i] : n->joins[i].local;
+}
+
+/* `unnest($4::int4[],...) WITH ORDINALITY AS p(k0,...,n)`: written last, so that its parameters
+   are the last ones. */
+static void put_parents(struct sql *s, const struct navigation *n)
+{
+    SQL_PUT(s, " FROM unnest(");
+    for (size_t i = 0; i < near_count(n); i++) {
+        if (i > 0) {
+            SQL_PUT(s, ", ");
+        }
+        sql_put_array_param(s, (struct str){NULL, 0}, near_property(n, i)->pg.cast);
+    }
+    SQL_PUT(s, ") WITH ORDINALITY AS p(");
+    for (size_t i = 0; i < near_count(n); i++) {
+        bytes_put_char(s->out, 'k');
+        sql_put_u64(s, i);
+        SQL_PUT(s, ", ");
+    }
+    SQL_PUT(s, "n)");
+}
+
+/* The child's own tables, tied to p: ` FROM child [JOIN link]` or ` JOIN ...` and conditions. */
+static void put_child_tie(struct sql *s, const struct expansion *x)
+{
+    const struct navigation *n = x->navigation;
+    const struct source *rows = x->read->source;
+    for (size_t i = 0; i < near_count(n); i++) {
+        if (i > 0) {
+            SQL_PUT(s, " AND ");
+        }
+        if (n->link != NULL) {
+            sql_put_alias(s, 'l', rows->number);
+            bytes_put_char(s->out, '.');
+            sql_put_ident(s, n->link->local_columns[i]);
+        } else {
+            sql_put_column(s, rows, n->joins[i].remote);
+        }
+        SQL_PUT(s, " = p.k");
+        sql_put_u64(s, i);
+    }
+}
+
+/* One row for each parent and child: ordered by the parent, and within it as the child says. */
+static void put_plain_child(struct sql *s, const struct expansion *x, const struct columns *columns)
+{
+    const struct navigation *n = x->navigation;
+    const struct read *read = x->read;
+    struct conditions c = {0};
+    SQL_PUT(s, "SELECT ");
+    put_columns(s, columns, false);
+    SQL_PUT(s, ", p.n");
+    sql_into(s, SQL_WHERE);
+    if (n->link != NULL) {
+        SQL_PUT(s, " JOIN ");
+        sql_put_link_table(s, n, read->source);
+        SQL_PUT(s, " ON ");
+        put_child_tie(s, x);
+        SQL_PUT(s, " JOIN ");
+        sql_put_table(s, read->source);
+        SQL_PUT(s, " ON ");
+        sql_put_link_far(s, n, read->source);
+    } else {
+        SQL_PUT(s, " JOIN ");
+        sql_put_table(s, read->source);
+        SQL_PUT(s, " ON ");
+        put_child_tie(s, x);
+    }
+    sql_put_joins(s, read->source, false);
+    put_filter(s, &c, read);
+    sql_into(s, SQL_ORDER);
+    SQL_PUT(s, " ORDER BY p.n");
+    for (size_t i = 0; i < read->order_count; i++) {
+        SQL_PUT(s, ", ");
+        sql_put_sort(s, read->order[i].expr);
+        put_direction(s, &read->order[i]);
+    }
+}
+
+/* $top and $skip count within one parent: a subquery for each of them, in one statement. */
+static void put_lateral_child(struct sql *s, const struct expansion *x,
+                              const struct columns *columns, const unsigned *order_fields)
+{
+    const struct navigation *n = x->navigation;
+    const struct read *read = x->read;
+    struct conditions c = {.any = true};
+    SQL_PUT(s, "SELECT c.*, p.n");
+    sql_into(s, SQL_WHERE);
+    SQL_PUT(s, " CROSS JOIN LATERAL (SELECT ");
+    put_columns(s, columns, true);
+    SQL_PUT(s, " FROM ");
+    sql_put_table(s, read->source);
+    if (n->link != NULL) {
+        SQL_PUT(s, " JOIN ");
+        sql_put_link_table(s, n, read->source);
+        SQL_PUT(s, " ON ");
+        sql_put_link_far(s, n, read->source);
+    }
+    sql_put_joins(s, read->source, false);
+    SQL_PUT(s, " WHERE ");
+    put_child_tie(s, x);
+    put_filter(s, &c, read);
+    put_order(s, read);
+    put_limit(s, read->has_top, read->top, read->skip);
+    SQL_PUT(s, ") AS c");
+    sql_into(s, SQL_ORDER);
+    SQL_PUT(s, " ORDER BY p.n");
+    for (size_t i = 0; i < read->order_count; i++) {
+        SQL_PUT(s, ", c.c");
+        sql_put_u64(s, order_fields[i]);
+        put_direction(s, &read->order[i]);
+    }
+}
+
+static bool build_child_statement(struct reading *r, const struct expansion *x,
+                                  struct columns *columns, struct sql_level *level)
+{
+    const struct read *read = x->read;
+    bool lateral = read->has_top || read->skip > 0;
+    unsigned *order_fields = ARENA_ARRAY(r->arena, read->order_count + 1, unsigned);
+    if (order_fields == NULL) {
+        return odata_error_too_complex(r->err);
+    }
+    for (size_t i = 0; lateral && i < read->order_count; i++) {
+        if (!add_sort(r, columns, read->order[i].expr, &order_fields[i])) {
+            return false;
+        }
+    }
+    size_t width = columns->count == 0 ? 1 : columns->count;
+    level->field_count = width + 1;
+    level->ordinal_field = (unsigned)width;
+    struct sql s;
+    sql_init(&s, r->arena);
+    if (lateral) {
+        put_lateral_child(&s, x, columns, order_fields);
+    } else {
+        put_plain_child(&s, x, columns);
+    }
+    sql_into(&s, SQL_FROM);
+    put_parents(&s, x->navigation);
+    return end_statement(r, &s, &level->statement);
+}
+
+/* Rows that are read with a statement of their own, below this selection. */
+static size_t count_levels(const struct selection *selection)
+{
+    size_t count = 0;
+    for (const struct expansion *x = selection == NULL ? NULL : selection->expansions; x != NULL;
+         x = x->next) {
+        count += (x->read != NULL && !x->count_only ? 1 : 0) + count_levels(x->selection);
+    }
+    return count;
+}
+
+bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
+                    struct columns *parent_columns, size_t *out_level,
+                    const struct shape **out_shape)
+{
+    size_t index = r->level_count++;
+    struct sql_level *level = &r->levels[index];
+    level->parent = parent;
+    level->parent_key_count = near_count(x->navigation);
+    unsigned *keys = ARENA_ARRAY(r->arena, level->parent_key_count, unsigned);
+    if (keys == NULL) {
+        return odata_error_too_complex(r->err);
+    }
+    for (size_t i = 0; i < level->parent_key_count; i++) {
+        if (!columns_add_property(r, parent_columns, x->parent, near_property(x->navigation, i),
+                                  &keys[i])) {
+            return false;
+        }
+    }
+    level->parent_keys = keys;
+    struct columns columns = {0};
+    *out_level = index;
+    return read_shape_entity(r, x->selection, x->read->source, index, &columns, out_shape) &&
+           build_child_statement(r, x, &columns, level);
+}
+
+/* Fills in which levels are whose children, in the order of their numbers. */
+static bool link_children(struct reading *r)
+{
+    for (size_t i = 0; i < r->level_count; i++) {
+        size_t *children = ARENA_ARRAY(r->arena, r->level_count, size_t);
+        if (children == NULL) {
+            return odata_error_too_complex(r->err);
+        }
+        for (size_t k = 1; k < r->level_count; k++) {
+            if (r->levels[k].parent == i) {
+                children[r->levels[i].child_count++] = k;
+            }
+        }
+        r->levels[i].children = children;
+    }
+    return true;
+}
+
+/* At most so many rows; 0 = no bound. One more than a page, to know whether there is another. */
+static uint64_t row_limit(const struct read *read)
+{
+    uint64_t limit =
+        read->page_rows == 0 || read->page_rows == UINT64_MAX ? 0 : read->page_rows + 1;
+    if (read->has_top && (limit == 0 || read->top < limit)) {
+        limit = read->top;
+    }
+    return limit;
+}
+
+static bool build_tokens(struct reading *r, const struct read *read, struct columns *columns,
+                         struct sql_read *out)
+{
+    if (!read->resumable) {
+        return true;
+    }
+    unsigned *fields = ARENA_ARRAY(r->arena, read->order_count, unsigned);
+    if (fields == NULL) {
+        return odata_error_too_complex(r->err);
+    }
+    for (size_t i = 0; i < read->order_count; i++) {
+        if (!add_sort(r, columns, read->order[i].expr, &fields[i])) {
+            return false;
+        }
+    }
+    out->token_fields = fields;
+    out->token_field_count = read->order_count;
+    return true;
+}
+
+static bool build_rows(struct reading *r, const struct read *read, struct sql_read *out)
+{
+    r->levels = ARENA_ARRAY(r->arena, 1 + count_levels(read->selection), struct sql_level);
+    if (r->levels == NULL) {
+        return odata_error_too_complex(r->err);
+    }
+    r->level_count = 1;
+    struct columns columns = {0};
+    bool shaped = read->value != NULL ? read_shape_value(r, read->value, &columns, &out->shape)
+                                      : read_shape_entity(r, read->selection, read->source, 0,
+                                                          &columns, &out->shape);
+    if (!shaped || !build_tokens(r, read, &columns, out)) {
+        return false;
+    }
+    r->levels[0].field_count = columns.count == 0 ? 1 : columns.count;
+    out->row_limit = read->single ? 1 : row_limit(read);
+    if (!build_root_statement(r, read, &columns, row_limit(read), &r->levels[0].statement) ||
+        !link_children(r)) {
+        return false;
+    }
+    out->levels = r->levels;
+    out->level_count = r->level_count;
+    return true;
+}
+
+bool sql_read_build(struct arena *a, const struct plan *plan,
+                    const struct sql_read_options *options, const struct sql_read **out_read,
+                    struct odata_error *err)
+{
+    struct reading r = {.arena = a, .plan = plan, .options = options, .err = err};
+    const struct read *read = plan->read;
+    struct sql_read *out = ARENA_NEW(a, struct sql_read);
+    if (out == NULL) {
+        return odata_error_too_complex(err);
+    }
+    out->has_count = read->has_count || read->count_rows;
+    /* $top=0, or a page behind the last row of $top: nothing to read but perhaps the count. */
+    out->has_rows = !read->count_rows && !(read->has_top && read->top == 0);
+    if (out->has_count && !build_count_statement(&r, read, &out->count)) {
+        return false;
+    }
+    if (!read->count_rows && !build_rows(&r, read, out)) {
+        return false;
+    }
+    *out_read = out;
+    return true;
+}

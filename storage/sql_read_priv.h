@@ -1,0 +1,58 @@
+/*
+ * sql_read_priv - what storage/sql_read.c (statements) and storage/read_shape.c (shapes) share.
+ */
+#ifndef STORAGE_SQL_READ_PRIV_H
+#define STORAGE_SQL_READ_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "odata/bound.h"
+#include "storage/sql_expr.h"
+#include "storage/sql_read.h"
+
+/* One column of a SELECT list; exactly one of property, sort, value and count is set. */
+struct column {
+    const struct source *source;
+    const struct property *property; /* of source, as it is stored */
+    const struct bound_expr *sort;   /* what rows are ordered by */
+    const struct bound_expr *value;  /* a property or a part of one, as it is stored */
+    const struct expansion *count;   /* the number of rows of an expanded collection */
+};
+
+/* The SELECT list of a level. */
+struct columns {
+    struct column *items;
+    size_t count;
+    size_t room;
+};
+
+struct reading {
+    struct arena *arena;
+    const struct plan *plan;
+    const struct sql_read_options *options;
+    struct odata_error *err;
+    struct sql_level *levels;
+    size_t level_count;
+};
+
+/* The place of a column in the list; it is added when it is not there yet. False: the arena. */
+bool columns_add(struct reading *r, struct columns *c, const struct column *column,
+                 unsigned *out_field) NODISCARD;
+bool columns_add_property(struct reading *r, struct columns *c, const struct source *source,
+                          const struct property *p, unsigned *out_field) NODISCARD;
+
+/* Builds the level of an expanded collection below `parent`, and its shape. */
+bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
+                    struct columns *parent_columns, size_t *out_level,
+                    const struct shape **out_shape) NODISCARD;
+
+/* The shape of one entity: adds what it needs to the columns, and the levels below `level`. */
+bool read_shape_entity(struct reading *r, const struct selection *selection,
+                       const struct source *source, size_t level, struct columns *columns,
+                       const struct shape **out) NODISCARD;
+/* The shape of one property: the one member "value". */
+bool read_shape_value(struct reading *r, const struct bound_expr *value, struct columns *columns,
+                      const struct shape **out) NODISCARD;
+
+#endif

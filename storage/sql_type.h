@@ -1,0 +1,24 @@
+/*
+ * sql_type - where PostgreSQL's types differ from the Edm type that a column is shown as.
+ */
+#ifndef STORAGE_SQL_TYPE_H
+#define STORAGE_SQL_TYPE_H
+
+#include "odata/model.h"
+
+/* OIDs of pg_type.dat that make a difference here. */
+enum {
+    PG_TEXT = 25,
+    PG_BPCHAR = 1042,
+    PG_VARCHAR = 1043,
+    PG_TIMESTAMP = 1114,
+    PG_NUMERIC = 1700,
+};
+
+/*
+ * What must follow a column of this type so that it behaves as its Edm type does: `::text` for an
+ * inet that is shown as a string, `::numeric` for money, mostly nothing.
+ */
+struct str sql_wrap(const struct type_ref *type, const struct pg_type_ref *pg);
+
+#endif

@@ -1,0 +1,163 @@
+"""PostgreSQL goes and comes back, and its tables change while the daemon serves."""
+import signal
+import threading
+import time
+
+from support import Wire, get, need, wait_for
+
+TABLES = """
+CREATE TABLE p (id int PRIMARY KEY, name text, old int);
+INSERT INTO p SELECT g, 'n' || g, g FROM generate_series(1, 1000) g;
+CREATE TABLE q (id int PRIMARY KEY);
+CREATE VIEW big AS SELECT id, repeat('x', 200) AS s FROM (SELECT generate_series(1, 60000) AS id) v;
+"""
+KEYS = {"public.big": {"key": ["id"]}}
+
+
+def start(env, settings=None):
+    return env.daemon(env.database(TABLES), settings, entities=KEYS)
+
+
+def test_restart_gives_503_meanwhile_and_service_again(env):
+    daemon = start(env)
+    need(get(daemon, "/p(1)").status == 200, "no service")
+    env.postgres.stop("fast")
+    try:
+        response = wait_for(lambda: (lambda r: r if r.status == 503 else None)(get(daemon, "/p(1)")), 2, "503 while down")
+        need(response.header("Retry-After"), "no Retry-After")
+        need(response.json()["error"]["code"], "no error document")
+        need(get(daemon, "/healthz").status == 200, "/healthz: the process lives")
+        wait_for(lambda: get(daemon, "/readyz").status == 503, 3, "/readyz is 503")
+        need(get(daemon, "/$metadata").status == 200, "$metadata needs no database")
+    finally:
+        env.postgres.start()
+    wait_for(lambda: get(daemon, "/p(1)").status == 200, 2, "service again")
+    wait_for(lambda: get(daemon, "/readyz").status == 200, 2, "/readyz again")
+
+
+def test_immediate_restart_under_requests(env):
+    daemon = start(env)
+    statuses, wrong, stop = set(), [], threading.Event()
+
+    def client():
+        while not stop.is_set():
+            try:
+                response = get(daemon, "/p(7)")
+                statuses.add(response.status)
+                if response.status == 200 and response.json()["name"] != "n7":
+                    wrong.append(response.body)
+                if response.status == 503 and not response.header("Retry-After"):
+                    wrong.append("503 without Retry-After")
+            except OSError as e:
+                wrong.append(str(e))
+            time.sleep(0.01)
+    threads = [threading.Thread(target=client) for _ in range(4)]
+    for t in threads:
+        t.start()
+    try:
+        wait_for(lambda: 200 in statuses, 3, "service")
+        env.postgres.stop("immediate")
+        wait_for(lambda: 503 in statuses, 3, "503 while down")
+        env.postgres.start()
+        statuses.discard(200)
+        wait_for(lambda: 200 in statuses, 3, "service again")
+    finally:
+        stop.set()
+        for t in threads:
+            t.join()
+    need(statuses <= {200, 503}, f"statuses {statuses}")
+    need(not wrong, f"{len(wrong)} wrong answers: {wrong[:3]}")
+
+
+def has_column(daemon, name):
+    return f'Name="{name}"' in get(daemon, "/$metadata").text()
+
+
+def reload_while_a_response_runs(env, reload):
+    daemon = start(env)
+    with Wire(daemon, receive_buffer=16384) as wire:
+        wire.request("GET", "/big")
+        need(wire.head()[1] == 200, "no stream")
+        env.postgres.sql(daemon.database, "ALTER TABLE p ADD COLUMN fresh int")
+        need(not has_column(daemon, "fresh"), "the model changed by itself")
+        reload(daemon)
+        wait_for(lambda: has_column(daemon, "fresh"), 2, "the new column is published")
+        body, complete = wire.chunked()
+    need(complete, f"the running response broke after {len(body)} bytes")
+    response = get(daemon, "/p(1)")
+    need(response.status == 200 and response.json()["fresh"] is None, f"{response.status} {response.body!r}")
+
+
+def test_sighup_reloads_while_a_response_runs(env):
+    reload_while_a_response_runs(env, lambda daemon: daemon.process.send_signal(signal.SIGHUP))
+
+
+def test_notify_reloads_while_a_response_runs(env):
+    reload_while_a_response_runs(env, lambda daemon: env.postgres.sql(daemon.database, "NOTIFY sluice, 'reload'"))
+
+
+def test_sighup_many_times_under_requests(env):
+    daemon = start(env)
+    for i in range(20):
+        daemon.process.send_signal(signal.SIGHUP)
+        response = get(daemon, f"/p({i + 1})")
+        need(response.status == 200 and response.json()["id"] == i + 1, f"{response.status} {response.body!r}")
+
+
+def test_a_column_dropped_under_the_server(env):
+    daemon = start(env)
+    need(get(daemon, "/p(1)?$select=old").json()["old"] == 1, "no column")
+    env.postgres.sql(daemon.database, "ALTER TABLE p DROP COLUMN old")
+    seen = set()
+
+    def whole():
+        response = get(daemon, "/p(1)")
+        seen.add(response.status)
+        return response.status == 200 and "old" not in response.json()
+    wait_for(whole, 3, f"the new shape is served; seen {seen}")
+    need(seen <= {200, 404, 410, 503}, f"statuses {seen}")
+    need(get(daemon, "/p(1)?$select=old").status == 400, "the dropped column is unknown")
+
+
+def test_a_table_dropped_under_the_server(env):
+    daemon = start(env)
+    need(get(daemon, "/q").status == 200, "no table")
+    env.postgres.sql(daemon.database, "DROP TABLE q")
+    seen = set()
+
+    def gone():
+        seen.add(get(daemon, "/q").status)
+        return get(daemon, "/q").status == 404
+    wait_for(gone, 3, f"the dropped set is 404; seen {seen}")
+    need(seen <= {404, 410, 503}, f"statuses {seen}")
+
+
+def test_a_column_that_changes_its_type(env):
+    daemon = start(env)
+    need(get(daemon, "/p(1)?$select=old").json()["old"] == 1, "no column")
+    env.postgres.sql(daemon.database, "ALTER TABLE p ALTER COLUMN old TYPE text USING 'v' || old")
+    env.postgres.sql(daemon.database, "NOTIFY sluice, 'reload'")
+    seen = set()
+
+    def changed():
+        response = get(daemon, "/p(1)?$select=old")
+        seen.add(response.status)
+        return response.status == 200 and response.json()["old"] == "v1"
+    wait_for(changed, 3, f"the new type is served; seen {seen}")
+    need(seen <= {200, 503}, f"statuses {seen}")
+
+
+def test_a_role_that_may_not_read(env):
+    daemon = start(env)
+    env.postgres.sql(daemon.database, "DROP ROLE IF EXISTS poor; CREATE ROLE poor LOGIN; GRANT SELECT (id) ON p TO poor;"
+                     " GRANT USAGE ON SCHEMA public TO poor")
+    try:
+        uri = env.postgres.uri(daemon.database).replace(f"user={env.postgres.user}", "user=poor")
+        poor = env.daemon(daemon.database, {"db-uri": uri})
+        response = get(poor, "/p(1)")
+        need(response.status == 200 and set(response.json()) == {"@odata.context", "id"} or response.status in (403, 404),
+             f"{response.status} {response.body!r}")
+        need(get(poor, "/q").status in (403, 404), "a table without rights")
+        poor.stop()
+    finally:
+        env.postgres.sql(daemon.database, "DROP OWNED BY poor; DROP ROLE poor")

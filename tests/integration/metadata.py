@@ -1,0 +1,156 @@
+"""$metadata is valid: by the OASIS schemas where a copy of them is, and by our own reading of them."""
+import os
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+from support import Skipped, get, need
+
+EDM = "{http://docs.oasis-open.org/odata/ns/edm}"
+EDMX = "{http://docs.oasis-open.org/odata/ns/edmx}"
+IDENTIFIER = re.compile(r"^[^\W\d]\w{0,127}$")
+PRIMITIVE = {"Edm." + n for n in (
+    "Binary Boolean Byte Date DateTimeOffset Decimal Double Duration Guid Int16 Int32 Int64 SByte Single Stream String"
+    " TimeOfDay Untyped GeographyPoint GeometryPoint Geography Geometry").split()}
+CHILDREN = {  # CSDL XML: what may stand in what
+    "EntityType": ["Key", "Property", "NavigationProperty", "Annotation"],
+    "ComplexType": ["Property", "NavigationProperty", "Annotation"],
+    "EnumType": ["Member", "Annotation"],
+    "EntityContainer": ["EntitySet", "Singleton", "ActionImport", "FunctionImport", "Annotation"],
+}
+MIXED = """
+CREATE SCHEMA sales;
+CREATE TYPE color AS ENUM ('red', 'green');
+CREATE TYPE place AS (street text, zip varchar(10));
+CREATE DOMAIN email AS text;
+CREATE TABLE customers (id int PRIMARY KEY, name text NOT NULL UNIQUE, mail email, home place, likes color, tags text[],
+    more jsonb, price numeric(10,2), free numeric, born date, at timestamptz, ids int[], colors color[]);
+COMMENT ON TABLE customers IS 'Who buys <here> & "there"';
+COMMENT ON COLUMN customers.name IS 'Full name';
+CREATE TABLE sales.orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, customer_id int NOT NULL REFERENCES customers,
+    billed_id int REFERENCES customers, twice int GENERATED ALWAYS AS (2) STORED);
+CREATE TABLE sales.lines (order_id bigint REFERENCES sales.orders, line int, PRIMARY KEY (order_id, line));
+CREATE TABLE tags (id int PRIMARY KEY);
+CREATE TABLE customer_tags (customer_id int REFERENCES customers, tag_id int REFERENCES tags, PRIMARY KEY (customer_id, tag_id));
+CREATE TABLE boss (id int PRIMARY KEY, boss_id int REFERENCES boss);
+CREATE TABLE "odd name" ("1 st" int PRIMARY KEY, "a-b" text, "a b" text);
+CREATE VIEW seen AS SELECT id, name FROM customers;
+"""
+
+
+def local(element):
+    return element.tag.rsplit("}", 1)[1]
+
+
+def check_names(schema):
+    for element in schema.iter():
+        name = element.get("Name")
+        if name is not None:
+            need(IDENTIFIER.match(name), f"{local(element)} Name={name!r} is no SimpleIdentifier")
+    for parent in schema.iter():
+        names = [c.get("Name") for c in parent if c.get("Name") is not None]
+        need(len(names) == len(set(names)), f"names in {local(parent)} {parent.get('Name')} are not unique: {names}")
+
+
+def check_children(schema):
+    for kind, allowed in CHILDREN.items():
+        for element in schema.iter(EDM + kind):
+            found = [local(c) for c in element]
+            need(set(found) <= set(allowed), f"{kind} {element.get('Name')} has children {set(found) - set(allowed)}")
+            need("Key" not in found[1:], f"{kind} {element.get('Name')} has its key behind {found[0]}")
+
+
+def check_types(types, schema):
+    for element in schema.iter():
+        kind = element.get("Type")
+        if kind is None or local(element) == "Annotation":
+            continue
+        kind = re.sub(r"^Collection\((.*)\)$", r"\1", kind)
+        need(kind in PRIMITIVE or kind in types, f"{local(element)} {element.get('Name')}: type {kind} does not exist")
+
+
+def check_navigation(types, sets, schema):
+    for entity in schema.iter(EDM + "EntityType"):
+        properties = {p.get("Name") for p in entity.iter(EDM + "Property")}
+        keys = [k.get("Name") for k in entity.iter(EDM + "PropertyRef")]
+        need(keys, f"{entity.get('Name')} has no key")
+        need(set(keys) <= properties, f"the key of {entity.get('Name')} names {keys}")
+        for nav in entity.iter(EDM + "NavigationProperty"):
+            target = types[re.sub(r"^Collection\((.*)\)$", r"\1", nav.get("Type"))]
+            partner = nav.get("Partner")
+            if partner:
+                names = [n.get("Name") for n in target.iter(EDM + "NavigationProperty")]
+                need(partner in names, f"{nav.get('Name')}: its partner {partner} does not exist")
+            for pair in nav.iter(EDM + "ReferentialConstraint"):
+                need(pair.get("Property") in properties, f"{nav.get('Name')}: constraint on {pair.get('Property')}")
+                need(pair.get("ReferencedProperty") in {p.get("Name") for p in target.iter(EDM + "Property")},
+                     f"{nav.get('Name')}: constraint to {pair.get('ReferencedProperty')}")
+    for binding in schema.iter(EDM + "NavigationPropertyBinding"):
+        need(binding.get("Target") in sets, f"a binding to {binding.get('Target')}, which does not exist")
+
+
+def check_document(text):
+    root = ElementTree.fromstring(text)
+    need(root.tag == EDMX + "Edmx" and root.get("Version") in ("4.0", "4.01"), f"root {root.tag} {root.get('Version')}")
+    schemas = list(root.iter(EDM + "Schema"))
+    need(schemas, "no schema")
+    aliases = {a for i in root.iter(EDMX + "Include") for a in (i.get("Alias"), i.get("Namespace"))}
+    types, sets = {}, set()
+    for schema in schemas:
+        for kind in ("EntityType", "ComplexType", "EnumType", "TypeDefinition"):
+            for element in schema.iter(EDM + kind):
+                for prefix in {schema.get("Namespace"), schema.get("Alias") or schema.get("Namespace")}:
+                    types[f"{prefix}.{element.get('Name')}"] = element
+        sets |= {s.get("Name") for s in schema.iter(EDM + "EntitySet")}
+        for entity_set in schema.iter(EDM + "EntitySet"):
+            need(entity_set.get("EntityType"), f"set {entity_set.get('Name')} has no type")
+    for schema in schemas:
+        check_names(schema)
+        check_children(schema)
+        check_types(types, schema)
+        check_navigation(types, sets, schema)
+        for entity_set in schema.iter(EDM + "EntitySet"):
+            need(entity_set.get("EntityType") in types, f"set of {entity_set.get('EntityType')}")
+        for annotation in schema.iter(EDM + "Annotation"):
+            need(annotation.get("Term").rsplit(".", 1)[0] in aliases, f"{annotation.get('Term')}: its vocabulary is not referenced")
+    return sets
+
+
+def metadata(env, sql, schemas):
+    daemon = env.daemon(env.database(sql), {"schemas": schemas})
+    response = get(daemon, "/$metadata")
+    need(response.status == 200, f"status {response.status}: {response.body[:300]!r}")
+    return daemon, response.body
+
+
+def test_every_kind_of_table_is_published_validly(env):
+    daemon, text = metadata(env, MIXED, ["public", "sales"])
+    sets = check_document(text)
+    need({"customers", "orders", "lines", "boss", "odd_name", "seen"} <= sets, f"sets {sets}")
+    for name in sets:
+        response = get(daemon, f"/{name}?$top=1")
+        need(response.status == 200, f"{name} is published, but answers {response.status}: {response.body[:200]!r}")
+    document = get(daemon, "/").json()
+    need({s["name"] for s in document["value"]} == sets, "service document and $metadata differ")
+
+
+def test_against_the_oasis_schemas(env):
+    schema = os.path.join(env.shared, "schemas", "edmx.xsd")
+    if not env.shared or not os.path.exists(schema):
+        raise Skipped(f"no OASIS schemas in {env.shared or 'any folder'}")
+    if not shutil.which("xmllint"):
+        raise Skipped("xmllint is not installed")
+    texts = {"mixed": (MIXED, ["public", "sales"])}
+    corpus = os.path.join(env.shared, "corpus", "behaviour", "schema.sql")
+    if os.path.exists(corpus):
+        with open(corpus, encoding="utf-8") as f:
+            texts["corpus"] = (f.read(), ["shop"])
+    for name, (sql, schemas) in texts.items():
+        daemon, text = metadata(env, sql, schemas)
+        path = os.path.join(daemon.folder, name + ".xml")
+        with open(path, "wb") as f:
+            f.write(text)
+        done = subprocess.run(["xmllint", "--nonet", "--noout", "--schema", schema, path], capture_output=True, text=True, check=False)
+        need(done.returncode == 0, f"{name}: {done.stderr[:1500]}")
+        check_document(text)
