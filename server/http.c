@@ -371,6 +371,24 @@ static struct http_conn *conn_of(struct MHD_Connection *mhd)
 }
 
 /*
+ * `http://host/path` is another way to write `/path` (RFC 9112 3.2.2): proxies send it. The host is
+ * compared with the Host field later.
+ */
+static struct str without_authority(struct str target, struct str *out_authority)
+{
+    *out_authority = STR("");
+    size_t scheme = str_ieq(str_slice(target, 0, 7), STR("http://"))    ? 7
+                    : str_ieq(str_slice(target, 0, 8), STR("https://")) ? 8
+                                                                        : 0;
+    if (scheme == 0) {
+        return target;
+    }
+    size_t path = str_find(target, '/', scheme);
+    *out_authority = str_slice(target, scheme, path);
+    return path == target.len ? STR("/") : str_from_offset(target, path);
+}
+
+/*
  * The request line is here, not decoded and not split: what is returned becomes the request's
  * pointer in all later callbacks.
  */
@@ -394,6 +412,7 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd
     if (!arena_copy(&x->arena, (struct str){target, length}, &x->target)) {
         odata_error_too_complex(&x->refusal);
     }
+    x->target = without_authority(x->target, &x->authority);
     return x;
 }
 
@@ -526,6 +545,15 @@ static enum MHD_Result take_head(struct http_exchange *x, struct str method, boo
     }
     if (x->refusal.http_status != 0) {
         return refuse(x, &x->refusal);
+    }
+    bool names_host = x->authority.len == 0 || str_ieq(x->authority, x->head.fields[FIELD_HOST]);
+    bool has_path = str_starts_with(x->target, STR("/")) || str_eq(x->target, STR("*"));
+    if (!names_host || !has_path) {
+        metrics_add(h->options.metrics, METRIC_REFUSED_HEADERS, 1);
+        odata_error_set(&err, 400, ODATA_CODE_BAD_URL, "",
+                        names_host ? "the request target is not a path"
+                                   : "the request target names another host than Host");
+        return refuse(x, &err);
     }
     if (x->conn->overload) {
         metrics_add(h->options.metrics, METRIC_REFUSED_CONNECTIONS, 1);

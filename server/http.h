@@ -90,6 +90,7 @@ struct http_exchange {
     enum exchange_state state;
     enum http_end how;
     bool head_checked;
+    struct str authority;       /* of a target that names its host */
     struct odata_error refusal; /* http_status 0: none */
     struct bytes body_bytes;
     uint64_t body_seen;
