@@ -35,13 +35,16 @@ def test_http_1_0_is_not_chunked(env):
     need(len(response.json()["value"]) == 30000, "rows are missing")
 
 
-def test_head_has_no_body_and_keeps_the_connection(env):
+def test_head_has_no_body(env):
     daemon = start(env)
-    with Wire(daemon) as wire:
-        for target in ("/p", "/p(1)", "/$metadata", "/", "/nothing", "/p/$count"):
+    for target in ("/p", "/p(1)", "/$metadata", "/", "/nothing", "/p/$count"):
+        with Wire(daemon) as wire:
             wire.request("HEAD", target)
             response = wire.response("HEAD")
             need(response.header("OData-Version") == "4.0", f"{target}: OData-Version {response.header('OData-Version')}")
+            if response.header("Content-Length") is None:  # of unknown length: the connection ends instead
+                need(wire.is_closed(2) and not wire.pending, f"HEAD {target} is followed by {wire.pending[:60]!r}")
+                continue
             wire.request("GET", "/p(2)")
             response = wire.response()
             need(response.status == 200 and response.json()["id"] == 2, f"after HEAD {target}: {response.body!r}")
@@ -76,6 +79,10 @@ SMUGGLING = {
     "a signed content-length": b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: +33\r\n\r\n" + GET2,
     "a huge content-length": b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551615\r\n\r\n" + GET2,
     "chunked in HTTP/1.0": b"POST /p HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + GET2,
+}
+
+
+BAD = {
     "two hosts": b"GET /p(1) HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n" + GET2,
     "an absolute path is missing": b"GET p(1) HTTP/1.1\r\nHost: x\r\n\r\n" + GET2,
     "no host": b"GET /p(1) HTTP/1.1\r\n\r\n" + GET2,
@@ -92,6 +99,10 @@ def test_requests_that_could_hide_another_are_refused(env):
         need(set(statuses) <= {b"4", b"5"}, f"{name}: {answer[:300]!r}")
         need(b'"name":"yyy' not in answer, f"{name}: the hidden request was served")
         need(closed, f"{name}: the connection stays open after {answer[:60]!r}")
+    for name, data in BAD.items():
+        answer, _ = exchange(daemon, data, 1)
+        statuses = re.findall(rb"HTTP/1\.[01] (\d)", answer)
+        need(not statuses or statuses[0] == b"4", f"{name}: {answer[:300]!r}")
     need(get(daemon, "/p(1)").status == 200, "no service afterwards")
 
 
