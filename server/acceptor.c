@@ -46,7 +46,7 @@ int acceptor_bind(const char *host, uint16_t port, bool shared, char *reason, si
     struct addrinfo *found = NULL;
     int status = getaddrinfo(host[0] == '\0' ? NULL : host, service, &hints, &found);
     if (status != 0) {
-        snprintf(reason, reason_size, "%s", gai_strerror(status));
+        snprintf(reason, reason_size, "%s port %s: %s", host, service, gai_strerror(status));
         return -1;
     }
     int fd = -1;
@@ -59,7 +59,7 @@ int acceptor_bind(const char *host, uint16_t port, bool shared, char *reason, si
         }
     }
     if (fd < 0) {
-        snprintf(reason, reason_size, "%s", strerror(errno));
+        snprintf(reason, reason_size, "%s port %s: %s", host, service, strerror(errno));
     }
     freeaddrinfo(found);
     return fd;

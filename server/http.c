@@ -319,6 +319,9 @@ static struct http_exchange *exchange_new(struct http_conn *c)
         bytes_init(&x->body_bytes, SIZE_MAX / 2);
     }
     x->conn = c;
+    const union MHD_ConnectionInfo *peer =
+        MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    x->peer = peer == NULL ? NULL : peer->client_addr;
     x->ctx = h->handler.ctx;
     x->admin = c->admin;
     x->started_us = clock_us();

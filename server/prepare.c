@@ -143,7 +143,7 @@ bool prepare(struct http_exchange *x, const struct service *s, const struct docu
     } else if (!method_reads(x->head.method)) {
         return refuse_method(x, document, s, out, &path, err);
     }
-    bool trusted = s->config->trusted_proxies.count > 0 &&
+    bool trusted = s->config->trusted_proxies.count > 0 && x->peer != NULL &&
                    config_networks_contain(&s->config->trusted_proxies, x->peer);
     prefer_parse(x->head.fields[FIELD_PREFER], &out->preferences);
     out->format = (struct response_format){.version = out->version, .media = MEDIA_JSON};

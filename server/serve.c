@@ -85,6 +85,13 @@ static bool open_sockets(struct server *s)
     char reason[160];
     const struct config *c = s->config;
     uint16_t port = c->listen.port;
+    /* Workers share the port (SO_REUSEPORT), and so would another process of ours, unseen: a socket
+       that does not share finds out. */
+    int alone = acceptor_bind(c->listen.host, port, false, reason, sizeof(reason));
+    if (alone < 0) {
+        return fail(s, "listen_failed", reason);
+    }
+    close(alone);
     for (size_t i = 0; i < s->worker_count; i++) {
         /* One socket each: the kernel spreads new connections over them. */
         s->listen_fds[i] =

@@ -95,7 +95,7 @@ def test_the_size_of_a_result_does_not_show_in_memory(env):
 
 
 def test_a_hundred_slow_readers(env):
-    daemon = start(env, {"db-pool-size": 110})
+    daemon = start(env, {"db-pool-size": 180})
     still_serves(daemon)
     before = daemon.rss_kib()
     stop, broken, total = threading.Event(), [], []

@@ -137,6 +137,7 @@ def target_of(daemon, url):
 
 
 def ids(response):
+    need(response.status == 200, f"status {response.status}, expected rows: {response.body[:300]!r}")
     return [str(row.get("id")) for row in response.json()["value"]]
 
 

@@ -13,7 +13,7 @@ IDENTIFIER = re.compile(r"^[^\W\d]\w{0,127}$")
 PRIMITIVE = {"Edm." + n for n in (
     "Binary Boolean Byte Date DateTimeOffset Decimal Double Duration Guid Int16 Int32 Int64 SByte Single Stream String"
     " TimeOfDay Untyped GeographyPoint GeometryPoint Geography Geometry").split()}
-ORDER = {  # CSDL XML: children come in this order
+CHILDREN = {  # CSDL XML: what may stand in what
     "EntityType": ["Key", "Property", "NavigationProperty", "Annotation"],
     "ComplexType": ["Property", "NavigationProperty", "Annotation"],
     "EnumType": ["Member", "Annotation"],
@@ -53,12 +53,12 @@ def check_names(schema):
         need(len(names) == len(set(names)), f"names in {local(parent)} {parent.get('Name')} are not unique: {names}")
 
 
-def check_order(schema):
-    for kind, order in ORDER.items():
+def check_children(schema):
+    for kind, allowed in CHILDREN.items():
         for element in schema.iter(EDM + kind):
             found = [local(c) for c in element]
-            need(set(found) <= set(order), f"{kind} {element.get('Name')} has children {set(found) - set(order)}")
-            need(found == sorted(found, key=order.index), f"{kind} {element.get('Name')} has its children out of order: {found}")
+            need(set(found) <= set(allowed), f"{kind} {element.get('Name')} has children {set(found) - set(allowed)}")
+            need("Key" not in found[1:], f"{kind} {element.get('Name')} has its key behind {found[0]}")
 
 
 def check_types(types, schema):
@@ -107,7 +107,7 @@ def check_document(text):
             need(entity_set.get("EntityType"), f"set {entity_set.get('Name')} has no type")
     for schema in schemas:
         check_names(schema)
-        check_order(schema)
+        check_children(schema)
         check_types(types, schema)
         check_navigation(types, sets, schema)
         for entity_set in schema.iter(EDM + "EntitySet"):
