@@ -31,6 +31,8 @@ struct str bind_type_name(struct binder *b, const struct type_ref *type)
         name = type->entity_type->name;
     } else if (type->type == EDM_NONE) {
         return STR("null");
+    } else if (!type->collection) {
+        return name;
     }
     struct str text;
     if (!arena_format(b->arena, &text, "%s%.*s%s%.*s%s", type->collection ? "Collection(" : "",
@@ -203,9 +205,10 @@ static enum edm_type integer_type(struct str text, enum edm_type least)
     if (!to_i64(text, &value)) {
         return EDM_DECIMAL;
     }
+    bool wide_enough = false;
     for (size_t i = 0; i < ARRAY_SIZE(integer_ranges); i++) {
         const struct range *r = &integer_ranges[i];
-        bool wide_enough = r->type == least || r->type == EDM_INT32 || r->type == EDM_INT64;
+        wide_enough = wide_enough || r->type == least;
         if (wide_enough && value >= r->least && value <= r->most) {
             return r->type;
         }

@@ -68,8 +68,9 @@ static inline void bytes_added(struct bytes *b, size_t count)
 
 static inline void bytes_put(struct bytes *b, const char *ptr, size_t len)
 {
-    char *room = bytes_reserve(b, len);
-    if (LIKELY(room != NULL && len > 0)) {
+    /* Nothing is appended before the buffer exists: NULL + 0 is undefined. */
+    char *room = len > 0 ? bytes_reserve(b, len) : NULL;
+    if (LIKELY(room != NULL)) {
         memcpy(room, ptr, len);
         b->len += len;
     }

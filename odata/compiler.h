@@ -10,6 +10,9 @@
 /* Checks a printf-like call: fmt is argument f, the first value is argument a. */
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 
+/* For the few functions that are the loop of somebody else's hot path. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -64,7 +64,7 @@ static inline __m128i load(const char *from, size_t count)
  * least as long as what is left at r->from, so that whole blocks can be stored before the look at
  * their mask.
  */
-static inline bool copy_run(struct run *r)
+static ALWAYS_INLINE bool copy_run(struct run *r)
 {
     bool block_before = false;
     for (; r->end - r->from >= 16; run_advance(r, 16)) {
@@ -133,7 +133,7 @@ static inline uint64_t escape_hits(uint64_t v)
 }
 
 /* Copies up to the first byte that needs an escape; true when there is one. */
-static inline bool copy_run(struct run *r)
+static ALWAYS_INLINE bool copy_run(struct run *r)
 {
     for (; r->end - r->from >= 8; run_advance(r, 8)) {
         uint64_t v;
@@ -170,7 +170,7 @@ static char *put_escape(char *to, unsigned char c)
 }
 
 /* around: 1 for a string with its quotes, 0 without. A constant: two functions are made of this. */
-static inline void put_text(struct bytes *out, const char *ptr, size_t len, size_t around)
+static ALWAYS_INLINE void put_text(struct bytes *out, const char *ptr, size_t len, size_t around)
 {
     if (UNLIKELY(len > SIZE_MAX - 2 * around)) {
         out->failed = true;

@@ -17,17 +17,6 @@ void lexer_init(struct lexer *lx, struct arena *a, struct str text, const char *
         .arena = a, .text = text, .code = code, .target = target, .where = where, .err = err};
 }
 
-bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...)
-{
-    char message[200];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(message, sizeof(message), fmt, args);
-    va_end(args);
-    return odata_error_set(lx->err, 400, lx->code, lx->target, "%s at byte %zu of %s", message,
-                           offset, lx->where);
-}
-
 struct str lexer_shown(struct str text)
 {
     struct str shown = str_slice(text, 0, QUOTED_BYTES);
@@ -36,6 +25,23 @@ struct str lexer_shown(struct str text)
         shown.len--;
     }
     return shown;
+}
+
+bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...)
+{
+    char message[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof(message), fmt, args);
+    va_end(args);
+    if (lx->quotes_text) {
+        struct str shown = lexer_shown(lx->text);
+        return odata_error_set(lx->err, 400, lx->code, lx->target, "%s at byte %zu of %s '%.*s%s'",
+                               message, offset, lx->where, STR_ARG(shown),
+                               shown.len < lx->text.len ? "..." : "");
+    }
+    return odata_error_set(lx->err, 400, lx->code, lx->target, "%s at byte %zu of %s", message,
+                           offset, lx->where);
 }
 
 static char peek(const struct lexer *lx, size_t at)
@@ -93,19 +99,15 @@ static bool qualified_name(struct lexer *lx, size_t at, size_t *out_end)
 static bool quoted(struct lexer *lx, size_t open, struct str *out_text, size_t *out_end)
 {
     size_t doubled = 0;
-    size_t at = open + 1;
-    for (;; at++) {
-        at = str_find(lx->text, '\'', at);
-        if (at >= lx->text.len) {
-            return lexer_fail(lx, open,
-                              "the string is not closed (a quote inside of a string is written "
-                              "twice, '') that begins");
-        }
-        if (peek(lx, at + 1) != '\'') {
-            break;
-        }
+    size_t at = str_find(lx->text, '\'', open + 1);
+    while (peek(lx, at + 1) == '\'' && at < lx->text.len) {
         doubled++;
-        at++;
+        at = str_find(lx->text, '\'', at + 2);
+    }
+    if (at >= lx->text.len) {
+        return lexer_fail(lx, open,
+                          "the string is not closed (a quote inside of a string is written twice, "
+                          "'') that begins");
     }
     struct str body = str_slice(lx->text, open + 1, at);
     *out_end = at + 1;

@@ -59,7 +59,8 @@ struct lexer {
     struct token token; /* the current one */
     const char *code;   /* ODATA_CODE_* of its errors */
     const char *target; /* their target, "" when there is none */
-    const char *where;  /* what the bytes are counted in: "$filter", "path segment 2" */
+    const char *where;  /* what the bytes are counted in: "$filter", "path segment" */
+    bool quotes_text;   /* errors name where by its text as well: path segment 'x(1)' */
     struct odata_error *err;
 };
 

@@ -253,6 +253,13 @@ static bool option_begins(struct str text, size_t at)
     return at > start && at < text.len && text.ptr[at] == '=';
 }
 
+/* Whether an apostrophe here begins a string: not so in Daniel's. */
+static bool quote_opens(struct str text, size_t start, size_t at)
+{
+    static const char before[] = " (,=['";
+    return at == start || memchr(before, text.ptr[at - 1], sizeof(before) - 1) != NULL;
+}
+
 /*
  * Where a nested option that is kept as text ends: at the `)` that closes the list or at the `;`
  * before the next option. Quotes hide both; text.len when no end is found.
@@ -260,12 +267,13 @@ static bool option_begins(struct str text, size_t at)
 static size_t raw_end(struct str text, size_t at, bool respect_apostrophe)
 {
     size_t depth = 0;
+    size_t start = at;
     char quote = '\0';
     for (; at < text.len; at++) {
         char c = text.ptr[at];
         if (quote != '\0') {
             quote = c == quote ? '\0' : quote;
-        } else if (c == '"' || (c == '\'' && respect_apostrophe)) {
+        } else if (c == '"' || (c == '\'' && respect_apostrophe && quote_opens(text, start, at))) {
             quote = c;
         } else if (c == '(') {
             depth++;

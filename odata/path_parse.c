@@ -56,19 +56,22 @@ static const struct dollar_segment *find_dollar(struct str word)
     return NULL;
 }
 
-/* Bytes of `c`, raw or encoded as code, at `at` of raw; 0 when it is something else. */
-static size_t is_char(struct str raw, size_t at, char c, const char *code)
+/* Bytes of `c`, raw or as %2 and `digit`, at `at` of raw; 0 when it is something else. */
+static size_t is_char(struct str raw, size_t at, char c, char digit)
 {
-    if (at < raw.len && raw.ptr[at] == c) {
+    if (raw.ptr[at] == c) {
         return 1;
     }
-    return str_ieq(str_slice(raw, at, at + 3), str_from(code)) ? 3 : 0;
+    return raw.ptr[at] == '%' && raw.len - at > 2 && raw.ptr[at + 1] == '2' &&
+                   raw.ptr[at + 2] == digit
+               ? 3
+               : 0;
 }
 
 static bool quote_is_closed(struct str raw, size_t at)
 {
     for (; at < raw.len; at++) {
-        if (is_char(raw, at, '\'', "%27") > 0) {
+        if (is_char(raw, at, '\'', '7') > 0) {
             return true;
         }
     }
@@ -79,16 +82,17 @@ static bool quote_is_closed(struct str raw, size_t at)
 static size_t segment_end(struct str raw, size_t at)
 {
     bool in_parens = false;
-    bool in_quotes = false;
+    bool in_quotes = false; /* that are closed again: else a slash in them is none of the string */
     while (at < raw.len) {
-        size_t quote = is_char(raw, at, '\'', "%27");
-        if (raw.ptr[at] == '/' &&
-            !(ACCEPT_SLASH_IN_QUOTES && in_quotes && quote_is_closed(raw, at))) {
+        size_t quote = is_char(raw, at, '\'', '7');
+        if (raw.ptr[at] == '/' && !(ACCEPT_SLASH_IN_QUOTES && in_quotes)) {
             return at;
         }
-        in_parens |= is_char(raw, at, '(', "%28") > 0;
-        in_quotes ^= in_parens && quote > 0;
+        in_parens |= is_char(raw, at, '(', '8') > 0;
         at += quote > 0 ? quote : 1;
+        if (quote > 0 && in_parens) {
+            in_quotes = !in_quotes && quote_is_closed(raw, at);
+        }
     }
     return raw.len;
 }
@@ -97,21 +101,18 @@ static size_t segment_end(struct str raw, size_t at)
 static bool start_lexer(struct reader *r, struct str text, const char *code)
 {
     struct lexer *lx = &r->p.lx;
-    struct str shown = lexer_shown(text);
-    struct str where;
-    if (!arena_format(lx->arena, &where, "path segment '%.*s%s'", STR_ARG(shown),
-                      shown.len < text.len ? "..." : "")) {
-        return odata_error_too_complex(r->err);
-    }
-    lexer_init(lx, lx->arena, text, code, "", where.ptr, r->err);
+    lexer_init(lx, lx->arena, text, code, "", "path segment", r->err);
+    lx->quotes_text = true;
     return lexer_next(lx);
 }
 
-static bool expect_end(struct reader *r)
+/* A call may be followed by a key, F(p=1)(2): the tree has no place for that yet. */
+static bool expect_end(struct reader *r, const struct segment *s)
 {
-    if (parser_token(&r->p) == TOKEN_OPEN) {
-        return odata_error_not_implemented(
-            r->err, "", "a key behind another pair of parentheses in %s", r->p.lx.where);
+    bool call = s->arg_count == 0 || s->args[0].name.len > 0;
+    if (parser_token(&r->p) == TOKEN_OPEN && call) {
+        return odata_error_not_implemented(r->err, "", "a key behind a function call in %s",
+                                           r->p.lx.where);
     }
     return parser_token(&r->p) == TOKEN_END || parser_unexpected(&r->p, "the end of the segment");
 }
@@ -145,7 +146,7 @@ static bool read_call(struct reader *r, struct str text, struct segment *s)
     }
     r->p.lx.code = ODATA_CODE_BAD_KEY;
     return lexer_next(&r->p.lx) && parser_arguments(&r->p, &s->args, &s->arg_count) &&
-           check_values(r, s) && expect_end(r);
+           check_values(r, s) && expect_end(r, s);
 }
 
 /* $crossjoin(A,B) */
@@ -167,7 +168,7 @@ static bool read_dollar_parens(struct reader *r, struct str text, struct segment
     if (!start_lexer(r, text,
                      s->kind == SEGMENT_FILTER ? ODATA_CODE_BAD_FILTER : ODATA_CODE_BAD_PATH) ||
         !lexer_next(&r->p.lx) || !parser_expect(&r->p, TOKEN_OPEN, "'('") ||
-        !parser_arguments(&r->p, &s->args, &s->arg_count) || !expect_end(r)) {
+        !parser_arguments(&r->p, &s->args, &s->arg_count) || !expect_end(r, s)) {
         return false;
     }
     if (s->kind == SEGMENT_CROSSJOIN) {

@@ -569,7 +569,8 @@ static void log_end_of(struct request *r, enum http_end how, int64_t duration_us
         bytes_fini(&target);
     }
     /* PostgreSQL's own words may hold a row's values: only where a server is at fault. */
-    if (r->err.http_status >= 500 && log_begin(log, LOG_WARNING, "request_failed")) {
+    if (r->err.http_status >= 500 && r->err.http_status != 501 &&
+        log_begin(log, LOG_WARNING, "request_failed")) {
         log_text(log, "id", id);
         log_text(log, "code", r->err.code);
         log_text(log, "message", r->err.message);

@@ -143,15 +143,28 @@ static int compare_wishes(const void *a, const void *b)
     return order != 0 ? order : (left->schema > right->schema) - (left->schema < right->schema);
 }
 
+/* Whether a relation of another schema, before or after i, wants the same name. */
+static bool is_ambiguous(struct raw_relation *const *sorted, size_t count, size_t i)
+{
+    struct str wish = wished_name(sorted[i]);
+    size_t first = i;
+    size_t last = i;
+    while (first > 0 && str_eq(wished_name(sorted[first - 1]), wish)) {
+        first--;
+    }
+    while (last + 1 < count && str_eq(wished_name(sorted[last + 1]), wish)) {
+        last++;
+    }
+    return sorted[first]->schema != sorted[last]->schema;
+}
+
 /* The wish of a set: schema_relation when another schema has a relation of that name. */
 static bool wish_for_set(struct raw_catalog *raw, struct raw_relation *const *sorted, size_t count,
                          size_t i, struct str *out_wish)
 {
     const struct raw_relation *r = sorted[i];
     struct str wish = wished_name(r);
-    bool ambiguous = (i > 0 && str_eq(wished_name(sorted[i - 1]), wish)) ||
-                     (i + 1 < count && str_eq(wished_name(sorted[i + 1]), wish));
-    if (!ambiguous || precedence_of(r, wish) == BY_OVERRIDE) {
+    if (precedence_of(r, wish) == BY_OVERRIDE || !is_ambiguous(sorted, count, i)) {
         *out_wish = wish;
         return true;
     }

@@ -1,12 +1,11 @@
 #include "storage/conn.h"
 
 #include <assert.h>
-#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 
 enum {
     FIRST_SLOTS = 32,
@@ -433,7 +432,7 @@ void conn_fail_all(struct conn *c)
 
 bool conn_is_alive(const struct conn *c)
 {
-    char byte;
-    ssize_t got = recv(PQsocket(c->pg), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return !c->broken && (got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)));
+    /* Unlike recv(), poll() sees a hang-up behind bytes that nobody has read yet. */
+    struct pollfd fd = {.fd = PQsocket(c->pg), .events = POLLRDHUP};
+    return !c->broken && poll(&fd, 1, 0) == 0;
 }

@@ -270,6 +270,7 @@ static void start_again(struct db_read *r)
     leave(r);
     drop_results(r);
     r->retried = true;
+    r->last_words.http_status = 0;
     read_enter(r, READ_WAITING);
     pool_seat_take_again(r->pool, &r->seat);
 }

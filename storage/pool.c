@@ -14,6 +14,9 @@ enum {
     CONNECTS_AT_ONCE = 2, /* a SCRAM handshake costs 4 to 10 ms of a loop's turn */
     BACKOFF_FIRST_MS = 50,
     BACKOFF_MOST_MS = 1000,
+    /* A restart takes seconds: for so long it is tried more often. */
+    BACKOFF_EARLY_MS = 500,
+    EARLY_MS = 30000,
     RETRY_AFTER_S = 1,
     /* A connection left by its read: so long it may take to end by itself. */
     CLEAN_GRACE_MS = 50,
@@ -82,6 +85,7 @@ struct pool {
 
     struct connector connectors[CONNECTS_AT_ONCE];
     bool failing; /* the last attempt failed and none has succeeded since: the breaker */
+    int64_t failing_since_ms;
     int64_t backoff_ms;
     int64_t next_connect_ms;
     bool warm; /* one connection is kept ahead of need */
@@ -182,6 +186,17 @@ static size_t count_use(const struct pool *p, enum pool_use use)
 static size_t count_own(const struct pool *p)
 {
     return count_use(p, USE_LENT) + count_use(p, USE_CLEANING) + count_use(p, USE_CANCELLING);
+}
+
+/* A connection of a stream that nobody asks can be dead without our having seen it. */
+static bool has_live(const struct pool *p)
+{
+    for (size_t i = 0; i < p->conn_count; i++) {
+        if (conn_is_alive(&p->conns[i]->conn)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static size_t count_connecting(const struct pool *p)
@@ -488,7 +503,7 @@ static size_t wanted_connections(const struct pool *p)
     if (wanted == 0 && shared > 0 && shared < p->shared_most && count_use(p, USE_IDLE) == 0) {
         wanted = 1; /* reads queue up on fewer connections than they may have */
     }
-    if (p->conn_count == 0 && (p->failing || p->warm)) {
+    if (p->failing || (p->warm && p->conn_count == 0)) {
         wanted = wanted == 0 ? 1 : wanted; /* readiness returns without demand */
     }
     return wanted;
@@ -690,6 +705,16 @@ static bool add_connection(struct pool *p, PGconn *pg, int64_t now_ms)
     return true;
 }
 
+static void back_off(struct pool *p, int64_t now_ms)
+{
+    p->failing_since_ms = p->failing ? p->failing_since_ms : now_ms;
+    p->failing = true;
+    int64_t most = now_ms - p->failing_since_ms < EARLY_MS ? BACKOFF_EARLY_MS : BACKOFF_MOST_MS;
+    p->backoff_ms = p->backoff_ms == 0 ? BACKOFF_FIRST_MS : p->backoff_ms * 2;
+    p->backoff_ms = p->backoff_ms > most ? most : p->backoff_ms;
+    p->next_connect_ms = now_ms + jittered(p, p->backoff_ms);
+}
+
 static void on_connected(struct connector *c, PGconn *pg, const char *text, int64_t now_ms)
 {
     struct pool *p = c->owner;
@@ -701,13 +726,8 @@ static void on_connected(struct connector *c, PGconn *pg, const char *text, int6
         p->backoff_ms = 0;
         p->next_connect_ms = 0;
     } else {
-        p->failing = true;
-        p->backoff_ms = p->backoff_ms == 0 ? BACKOFF_FIRST_MS : p->backoff_ms * 2;
-        if (p->backoff_ms > BACKOFF_MOST_MS) {
-            p->backoff_ms = BACKOFF_MOST_MS;
-        }
-        p->next_connect_ms = now_ms + jittered(p, p->backoff_ms);
-        if (p->conn_count == 0) {
+        back_off(p, now_ms);
+        if (!has_live(p)) {
             struct odata_error err;
             set_unavailable(&err);
             (void)snprintf(err.internal, sizeof(err.internal), "%s", text == NULL ? "" : text);
@@ -721,7 +741,7 @@ static void on_connected(struct connector *c, PGconn *pg, const char *text, int6
 
 bool pool_seat_take(struct pool *p, struct pool_seat *s, struct odata_error *err)
 {
-    if (p->failing && p->conn_count == 0) {
+    if (p->failing && !has_live(p)) {
         set_unavailable(err);
         return false;
     }
@@ -729,8 +749,7 @@ bool pool_seat_take(struct pool *p, struct pool_seat *s, struct odata_error *err
     s->deadline_ms = now_of(p) + p->options.wait_ms;
     line_add(p, s, false);
     seat_waiting(p);
-    if (s->state == SEAT_WAITING &&
-        p->lines[SEAT_OWN].count + p->lines[SEAT_SHARED].count > p->options.max_waiting) {
+    if (s->state == SEAT_WAITING && p->lines[s->kind].count > p->options.max_waiting) {
         line_remove(p, s);
         set_busy(err);
         return false;
@@ -882,12 +901,7 @@ void pool_free(struct pool *p)
 
 bool pool_is_ready(const struct pool *p)
 {
-    for (size_t i = 0; i < p->conn_count; i++) {
-        if (!p->conns[i]->conn.broken) {
-            return true;
-        }
-    }
-    return false;
+    return has_live(p);
 }
 
 void pool_get_counts(const struct pool *p, struct pool_counts *out_counts)

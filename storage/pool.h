@@ -36,7 +36,8 @@ struct storage_observer {
 struct pool_options {
     const char *db_uri;
     size_t size;                  /* connections at most */
-    size_t max_waiting;           /* reads that may wait for one; more are refused with 503 */
+    size_t max_waiting;           /* reads that may wait for one, streams and short reads each; more
+                                     are refused with 503 */
     int64_t wait_ms;              /* how long one may wait; then 503 */
     int64_t connect_timeout_ms;   /* for each host */
     int64_t statement_timeout_ms; /* PostgreSQL's statement_timeout; 0 = none */

@@ -1,0 +1,361 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <check.h>
+
+#include "tests/support/bound_request.h"
+
+enum {
+    ARENA_BYTES = 4 * 1024 * 1024,
+};
+
+/* What binding says about a URL: a kind of plan and its context, or an error. */
+static const struct row {
+    const char *name;
+    const char *url;
+    int status;       /* 0: it binds */
+    int kind;         /* enum plan_kind */
+    const char *text; /* the context's fragment, or a part of the message */
+} rows[] = {
+    /* Paths (URL Conventions 4) and their context (Protocol 10) */
+    {"the root is the service document", "", 0, PLAN_SERVICE_DOCUMENT, ""},
+    {"$metadata stands alone", "$metadata", 0, PLAN_METADATA, ""},
+    {"nothing follows $metadata", "$metadata/Products", 400, 0, NULL},
+    {"an entity set is a collection", "Products", 0, PLAN_COLLECTION, "Products"},
+    {"an unknown set is not found", "Prodcts", 404, 0, "did you mean 'Products'"},
+    {"a key gives one entity", "Products(1)", 0, PLAN_ENTITY, "Products/$entity"},
+    {"a key can be named", "Products(ID=1)", 0, PLAN_ENTITY, "Products/$entity"},
+    {"a key can be an alias", "Products(@k)?@k=1", 0, PLAN_ENTITY, "Products/$entity"},
+    {"an alias in a circle is refused", "Products(@k)?@k=@l&@l=@k", 400, 0, "defined by itself"},
+    {"an alternate key is found by name", "Employees(Badge=01234567-89ab-cdef-0123-456789abcdef)",
+     0, PLAN_ENTITY, "Employees/$entity"},
+    {"a key of two properties", "Items(OrderID=1,Line=2)", 0, PLAN_ENTITY, "Items/$entity"},
+    {"the order of named keys is free", "Items(Line=2,OrderID=1)", 0, PLAN_ENTITY, NULL},
+    {"half a key is refused", "Items(OrderID=1)", 400, 0, "2 properties"},
+    {"one value for two properties is refused", "Items(1)", 400, 0, "2 properties"},
+    {"a property that is no key is refused", "Products(Name='x')", 400, 0, NULL},
+    {"an unknown key property is named", "Products(nosuch=1)", 400, 0, "'nosuch'"},
+    {"a key property named twice is refused", "Items(OrderID=1,OrderID=1)", 400, 0, NULL},
+    {"a string is no integer key", "Products('1')", 400, 0, "found string"},
+    {"a fraction is no integer key", "Products(1.5)", 400, 0, "1.5"},
+    {"null is no key", "Products(null)", 400, 0, "null"},
+    {"a key beyond its type binds, and finds nothing", "Products(99999999999999999999)", 0,
+     PLAN_ENTITY, NULL},
+    {"a key with quotes", "Customers('O''N')", 0, PLAN_ENTITY, "Customers/$entity"},
+    {"a to-many navigation", "Categories(1)/Products", 0, PLAN_COLLECTION, "Products"},
+    {"a key behind a navigation", "Categories(1)/Products(2)", 0, PLAN_ENTITY, "Products/$entity"},
+    {"the parent says half of the key", "Orders(1)/Items(2)", 0, PLAN_ENTITY, "Items/$entity"},
+    {"a to-one navigation", "Products(1)/Category", 0, PLAN_ENTITY, "Categories/$entity"},
+    {"a key behind a single entity is refused", "Products(1)/Category(1)", 400, 0, NULL},
+    {"a navigation of a collection is not found", "Products/Category", 404, 0, "key"},
+    {"a long chain", "Items(OrderID=1,Line=1)/Product/Category/Products(2)/Suppliers", 0,
+     PLAN_COLLECTION, "Suppliers"},
+    {"a property", "Products(1)/Name", 0, PLAN_PROPERTY, "Products(1)/Name"},
+    {"a property below a navigation", "Categories(1)/Products(2)/Name", 0, PLAN_PROPERTY,
+     "Products(2)/Name"},
+    {"a property of an entity without known key", "Products(1)/Category/Name", 0, PLAN_PROPERTY,
+     "Products(1)/Category/Name"},
+    {"a part of a complex property", "Customers('A%2FB')/Address/City", 0, PLAN_PROPERTY,
+     "Customers('A%2FB')/Address/City"},
+    {"an unknown property is not found", "Products(1)/nosuch", 404, 0, "nosuch"},
+    {"an unknown part is not found", "Customers('A')/Address/nosuch", 404, 0, "nosuch"},
+    {"nothing is below a string", "Products(1)/Name/x", 404, 0, NULL},
+    {"a property of a collection is not found", "Products/Name", 404, 0, NULL},
+    {"a raw value", "Products(1)/Name/$value", 0, PLAN_RAW_VALUE, ""},
+    {"an entity has no raw value", "Products(1)/$value", 400, 0, "media"},
+    {"a collection has no raw value", "Products(1)/Tags/$value", 400, 0, NULL},
+    {"a complex value has no raw value", "Customers('A')/Address/$value", 400, 0, NULL},
+    {"a count", "Products/$count", 0, PLAN_COUNT, ""},
+    {"a count of values", "Products(1)/Tags/$count", 0, PLAN_COUNT, ""},
+    {"an entity has no count", "Products(1)/$count", 400, 0, NULL},
+    {"a count has no count", "Products/$count/$count", 400, 0, NULL},
+    {"references", "Products/$ref", 0, PLAN_COLLECTION, "Collection($ref)"},
+    {"one reference", "Products(1)/Category/$ref", 0, PLAN_ENTITY, "$ref"},
+    {"a cast to the own type changes nothing", "Products/shop.Product(1)/shop.Product/Name", 0,
+     PLAN_PROPERTY, "Products(1)/Name"},
+    {"a cast to another type is not found", "Products/shop.Order", 404, 0, NULL},
+    {"$all is not here", "$all", 501, 0, "$all"},
+    {"$crossjoin is not here", "$crossjoin(Products,Orders)", 501, 0, "$crossjoin"},
+    {"$entity is not here", "$entity?$id=Products(1)", 501, 0, "$entity"},
+    /* $select and $expand */
+    {"selected properties are in the context", "Products?$select=Name,Price", 0, PLAN_COLLECTION,
+     "Products(Name,Price)"},
+    {"a property selected twice is named once", "Products?$select=Name,Name", 0, PLAN_COLLECTION,
+     "Products(Name)"},
+    {"a star is selected", "Products?$select=*", 0, PLAN_COLLECTION, "Products(*)"},
+    {"what is selected in an expansion is in the context",
+     "Products?$select=Name&$expand=Category($select=Name)", 0, PLAN_COLLECTION,
+     "Products(Name,Category(Name))"},
+    {"an unknown selection", "Products?$select=Nam", 400, 0, "'Nam' of Product at byte 0"},
+    {"a part of a complex property is not here", "Customers?$select=Address/City", 501, 0, NULL},
+    {"a navigation's part is not selected", "Products?$select=Category/Name", 400, 0, "$expand"},
+    {"options in $select are not here", "Products?$select=Tags($top=1)", 501, 0, NULL},
+    {"a property cannot be expanded", "Products?$expand=Name", 400, 0, "navigation"},
+    {"an unknown expansion", "Products?$expand=nosuch", 400, 0, "nosuch"},
+    {"an expansion twice", "Products?$expand=Category,Category", 400, 0, "twice"},
+    {"a filter of a to-one expansion", "Products?$expand=Category($filter=ID eq 1)", 400, 0,
+     "$filter does not fit"},
+    {"$count of a to-one expansion", "Products?$expand=Category/$count", 400, 0, NULL},
+    {"$search in an expansion is not here", "Categories?$expand=Products($search=x)", 501, 0,
+     "$search"},
+    {"$levels=0", "Employees?$expand=Reports($levels=0)", 400, 0, NULL},
+    {"an error in a nested option", "Categories?$expand=Products($filter=nosuch eq 1)", 400, 0,
+     "nosuch"},
+    {"everything is expanded", "Products?$expand=*", 0, PLAN_COLLECTION, "Products"},
+    /* Options that do not fit the resource */
+    {"$filter of an entity", "Products(1)?$filter=ID eq 1", 400, 0, "$filter does not fit"},
+    {"$top of an entity", "Products(1)?$top=1", 400, 0, "$top does not fit"},
+    {"$select of a property", "Products(1)/Name?$select=x", 400, 0, "$select does not fit"},
+    {"$select of references", "Products/$ref?$select=ID", 400, 0, "$select does not fit"},
+    {"$filter of values is not here", "Products(1)/Tags?$filter=$it eq 'x'", 501, 0, "$filter"},
+    {"$top does not change a count", "Products/$count?$top=1", 0, PLAN_COUNT, ""},
+    {"$search is not here", "Products?$search=x", 501, 0, "$search"},
+    {"$apply is not here", "Products?$apply=aggregate(ID with sum as x)", 501, 0, "$apply"},
+    {"$compute is not here", "Products?$compute=ID add 1 as x", 501, 0, "$compute"},
+    {"the latest schema version is there", "Products?$schemaversion=*", 0, PLAN_COLLECTION, NULL},
+    {"another schema version is not", "Products?$schemaversion=7", 404, 0, "7"},
+    {"a token from nowhere", "Products?$skiptoken=abc", 400, 0, NULL},
+    {"an empty token", "Products?$skiptoken=", 400, 0, NULL},
+    /* Names and types in $filter */
+    {"an unknown name tells its byte", "Products?$filter=ID eq 1 and Nme eq 1", 400, 0,
+     "'Nme' of Product at byte 12 of $filter; did you mean 'Name'"},
+    {"names are case-sensitive", "Products?$filter=NAME eq 'x'", 400, 0, "did you mean 'Name'"},
+    {"a string is no number", "Products?$filter=ID eq 'x'", 400, 0,
+     "expected Edm.Int32, found string at byte 6"},
+    {"a number is no string", "Products?$filter=Name eq 1", 400, 0, "expected Edm.String"},
+    {"a number is no Boolean", "Products?$filter=Discontinued eq 1", 400, 0,
+     "expected Edm.Boolean"},
+    {"a filter must be Boolean", "Products?$filter=ID", 400, 0,
+     "expected Edm.Boolean, found Edm.Int32"},
+    {"a filter must be no number", "Products?$filter=1 add 1", 400, 0, "expected Edm.Boolean"},
+    {"an operand of and must be Boolean", "Products?$filter=Discontinued and 'x'", 400, 0,
+     "expected Edm.Boolean, found string"},
+    {"strings are not added", "Products?$filter=Name add 1 eq 2", 400, 0, "'add'"},
+    {"two properties that cannot meet", "Products?$filter=Name eq ID", 400, 0,
+     "Edm.String and Edm.Int32"},
+    {"a collection has no order", "Products?$orderby=Tags", 400, 0, "no order"},
+    {"a complex value has no order", "Customers?$orderby=Address", 400, 0, "no order"},
+    {"a to-many navigation needs a lambda", "Categories?$filter=Products/Price gt 1", 400, 0,
+     "any, all or $count"},
+    {"a string has no parts", "Products?$filter=Name/x eq 1", 400, 0, "'x'"},
+    {"a lambda variable is known inside only", "Categories?$filter=Products/any(p:q/ID eq 1)", 400,
+     0, "'q'"},
+    {"a lambda needs a collection", "Products?$filter=Name/any(x:x eq 'a')", 400, 0,
+     "no collection"},
+    {"an unknown member of an enum", "Products?$filter=Color eq 'purple'", 400, 0, "purple"},
+    {"an enum literal with its type", "Products?$filter=Color eq shop.Color'red'", 0,
+     PLAN_COLLECTION, NULL},
+    {"a date that is none", "Products?$filter=Released eq 2011-02-29", 400, 0, NULL},
+    {"a quoted date is taken", "Products?$filter=Released eq '2011-02-28'", 0, PLAN_COLLECTION,
+     NULL},
+    {"a quoted text that is no date", "Products?$filter=Released eq 'x'", 400, 0, "Edm.Date"},
+    {"a quoted guid is taken", "Employees?$filter=Badge eq '01234567-89ab-cdef-0123-456789abcdef'",
+     0, PLAN_COLLECTION, NULL},
+    {"a quoted text that is no guid", "Employees?$filter=Badge eq 'x'", 400, 0, "Edm.Guid"},
+    {"a time that is none", "Orders?$filter=ShipTime eq '24:00:00'", 400, 0, NULL},
+    {"a duration of years", "Orders?$filter=Handling eq 'P1Y'", 400, 0, "Edm.Duration"},
+    {"a character that PostgreSQL cannot hold", "Products?$filter=contains(Name,'%00')", 400, 0,
+     NULL},
+    {"an unknown function", "Products?$filter=nosuchfunc(Name)", 400, 0, "nosuchfunc"},
+    {"a function that is not here", "Products?$filter=cast(Name,Edm.Int32) eq 1", 501, 0, "cast"},
+    {"too many arguments", "Products?$filter=length(Name,1) eq 1", 400, 0, "length"},
+    {"an argument of another type", "Products?$filter=contains(ID,'3')", 400, 0,
+     "contains() takes Edm.String, found Edm.Int32"},
+    {"a fraction is no position", "Products?$filter=substring(Name,1.5) eq 'x'", 400, 0, NULL},
+    {"hour of a date", "Products?$filter=hour(Released) eq 1", 400, 0, "hour()"},
+    {"a list of other types", "Products?$filter=ID in (1,'x')", 400, 0, "found string"},
+    {"in without a list", "Products?$filter=ID in 1", 400, 0, NULL},
+    {"an alias that is not given is null", "Products?$filter=Price eq @p", 0, PLAN_COLLECTION,
+     NULL},
+    {"a circle of aliases", "Products?$filter=Price gt @a&@a=@b&@b=@a", 400, 0, "itself"},
+    {"a circle through an expression", "Products?$filter=Price gt @a&@a=@a add 1", 400, 0,
+     "nested deeper"},
+};
+
+static void check_row(const struct row *row)
+{
+    struct bound_request r;
+    bool ok = bound_request_init(&r, row->url, NULL, ARENA_BYTES);
+    if (row->status == 0) {
+        ck_assert_msg(ok, "%s: %s", row->name, r.err.message);
+        ck_assert_int_eq((int)r.plan->kind, row->kind);
+        if (row->text != NULL) {
+            ck_assert_str_eq(r.plan->context_fragment.ptr, row->text);
+        }
+    } else {
+        ck_assert_msg(!ok, "%s: it binds", row->name);
+        ck_assert_msg(r.err.http_status == row->status, "%s: %d %s", row->name, r.err.http_status,
+                      r.err.message);
+        ck_assert_msg(row->text == NULL || strstr(r.err.message, row->text) != NULL, "%s: %s",
+                      row->name, r.err.message);
+    }
+    bound_request_fini(&r);
+}
+
+START_TEST(binds_url)
+{
+    check_row(&rows[_i]);
+}
+END_TEST
+
+/* With an arena of every size up to the one that is enough: complete, or RequestTooComplex. */
+START_TEST(keeps_to_its_arena)
+{
+    struct bound_request r;
+    bool whole = bound_request_init(&r, rows[_i].url, NULL, ARENA_BYTES);
+    struct odata_error expected = r.err;
+    size_t enough = r.arena.used_bytes;
+    bound_request_fini(&r);
+    for (size_t limit = 0; limit <= enough; limit += 1 + limit / 16) {
+        bool ok = bound_request_init(&r, rows[_i].url, NULL, limit);
+        ck_assert_msg(!ok || whole, "%s: binds with %zu bytes only", rows[_i].name, limit);
+        if (!ok) {
+            bool complex = strcmp(r.err.code, ODATA_CODE_REQUEST_TOO_COMPLEX) == 0;
+            ck_assert_msg(complex || (!whole && strcmp(r.err.code, expected.code) == 0),
+                          "%s: %s with %zu bytes", rows[_i].name, r.err.message, limit);
+        }
+        bound_request_fini(&r);
+    }
+}
+END_TEST
+
+/* Every prefix of every row binds or fails with a status of its own; nothing crashes. */
+START_TEST(takes_every_prefix)
+{
+    size_t len = strlen(rows[_i].url);
+    for (size_t n = 0; n <= len; n++) {
+        char *copy = malloc(n + 1);
+        ck_assert_ptr_nonnull(copy);
+        memcpy(copy, rows[_i].url, n);
+        copy[n] = '\0';
+        struct bound_request r;
+        if (!bound_request_init(&r, copy, NULL, ARENA_BYTES)) {
+            ck_assert_int_ge(r.err.http_status, 400);
+            ck_assert_msg(r.err.http_status < 500 || r.err.http_status == 501, "%s: %s", copy,
+                          r.err.message);
+            ck_assert_msg(r.err.message[0] != '\0', "%s: no message", copy);
+        }
+        bound_request_fini(&r);
+        free(copy);
+    }
+}
+END_TEST
+
+/* How a request is paged: what the options say, and what the plan says. */
+static const struct paging_row {
+    const char *name;
+    const char *url;
+    uint64_t client;
+    uint64_t global;
+    uint64_t page_rows;
+    bool resumable;
+    size_t order_count;
+    bool has_top;
+    uint64_t top;
+    uint64_t skip;
+} paging_rows[] = {
+    {"a full feed has no order", "Products", 0, 0, 0, false, 0, false, 0, 0},
+    {"the key follows the order", "Products?$orderby=Name", 0, 0, 0, true, 2, false, 0, 0},
+    {"the key is not ordered by twice", "Products?$orderby=ID desc", 0, 0, 0, true, 1, false, 0, 0},
+    {"$top orders by the key", "Items?$top=2", 0, 0, 0, true, 2, true, 2, 0},
+    {"$skip orders by the key", "Products?$skip=2", 0, 0, 0, true, 1, false, 0, 2},
+    {"the client's page counts", "Products", 5, 0, 5, true, 1, false, 0, 0},
+    {"the smaller page counts", "Products", 5, 3, 3, true, 1, false, 0, 0},
+    {"an entity has no pages", "Products(1)", 5, 3, 0, false, 0, false, 0, 0},
+    {"ordering by null orders nothing", "Products?$orderby=null", 0, 0, 0, true, 1, false, 0, 0},
+    {"a big $top is kept", "Products?$top=18446744073709551615", 0, 0, 0, true, 1, true, UINT64_MAX,
+     0},
+};
+
+START_TEST(pages)
+{
+    const struct paging_row *row = &paging_rows[_i];
+    struct bind_options options = {.client_page_size = row->client, .max_page_size = row->global};
+    struct bound_request r;
+    ck_assert_msg(bound_request_init(&r, row->url, &options, ARENA_BYTES), "%s: %s", row->name,
+                  r.err.message);
+    const struct read *read = r.plan->read;
+    ck_assert_msg(read->page_rows == row->page_rows, "%s", row->name);
+    ck_assert_msg(read->resumable == row->resumable, "%s", row->name);
+    ck_assert_msg(read->order_count == row->order_count, "%s", row->name);
+    ck_assert_msg(read->has_top == row->has_top && read->top == row->top, "%s", row->name);
+    ck_assert_msg(read->skip == row->skip, "%s", row->name);
+    bound_request_fini(&r);
+}
+END_TEST
+
+/* Two URLs whose skip tokens are, or are not, each other's. */
+static const struct token_row {
+    const char *name;
+    const char *a;
+    const char *b;
+    bool same;
+} token_rows[] = {
+    {"$top, $select and $expand may change", "Products?$orderby=Name&$top=9",
+     "Products?$orderby=Name&$top=8&$select=ID&$expand=Category", true},
+    {"another set", "Products?$top=1", "Orders?$top=1", false},
+    {"another key in the path", "Categories(1)/Products?$top=1", "Categories(2)/Products?$top=1",
+     false},
+    {"another filter value", "Products?$top=1&$filter=ID eq 1", "Products?$top=1&$filter=ID eq 2",
+     false},
+    {"another operator", "Products?$top=1&$filter=ID lt 1", "Products?$top=1&$filter=ID gt 1",
+     false},
+    {"another value behind the same alias", "Products?$top=1&$filter=ID eq @a&@a=1",
+     "Products?$top=1&$filter=ID eq @a&@a=2", false},
+    {"another direction", "Products?$orderby=Name", "Products?$orderby=Name desc", false},
+    {"a filter or none", "Products?$top=1", "Products?$top=1&$filter=ID eq 1", false},
+    {"another end of a long chain", "Products?$top=1&$filter=ID eq 1 or ID eq 2 or ID eq 3",
+     "Products?$top=1&$filter=ID eq 4 or ID eq 2 or ID eq 3", false},
+};
+
+START_TEST(ties_tokens_to_queries)
+{
+    const struct token_row *row = &token_rows[_i];
+    struct bound_request a;
+    struct bound_request b;
+    ck_assert_msg(bound_request_init(&a, row->a, NULL, ARENA_BYTES), "%s", a.err.message);
+    ck_assert_msg(bound_request_init(&b, row->b, NULL, ARENA_BYTES), "%s", b.err.message);
+    bool same = a.plan->read->token_check == b.plan->read->token_check;
+    ck_assert_msg(same == row->same, "%s", row->name);
+    bound_request_fini(&a);
+    bound_request_fini(&b);
+}
+END_TEST
+
+/* A chain of many terms is no deep expression; many parentheses are. */
+START_TEST(binds_long_chains)
+{
+    enum {
+        TERMS = 2000
+    };
+    char *url = malloc(TERMS * 16 + 32);
+    ck_assert_ptr_nonnull(url);
+    size_t at = (size_t)sprintf(url, "Products?$filter=ID eq 0");
+    for (int i = 1; i < TERMS; i++) {
+        at += (size_t)sprintf(url + at, " or ID eq %d", i);
+    }
+    struct bound_request r;
+    ck_assert_msg(bound_request_init(&r, url, NULL, (size_t)8 * 1024 * 1024), "%s", r.err.message);
+    bound_request_fini(&r);
+    free(url);
+}
+END_TEST
+
+Suite *bind_request_suite(void);
+
+Suite *bind_request_suite(void)
+{
+    Suite *suite = suite_create("bind_request");
+    TCase *tc = tcase_create("bind_request");
+    tcase_set_timeout(tc, 30);
+    tcase_add_loop_test(tc, binds_url, 0, (int)(sizeof(rows) / sizeof(rows[0])));
+    tcase_add_loop_test(tc, keeps_to_its_arena, 0, (int)(sizeof(rows) / sizeof(rows[0])));
+    tcase_add_loop_test(tc, takes_every_prefix, 0, (int)(sizeof(rows) / sizeof(rows[0])));
+    tcase_add_loop_test(tc, pages, 0, (int)(sizeof(paging_rows) / sizeof(paging_rows[0])));
+    tcase_add_loop_test(tc, ties_tokens_to_queries, 0,
+                        (int)(sizeof(token_rows) / sizeof(token_rows[0])));
+    tcase_add_test(tc, binds_long_chains);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

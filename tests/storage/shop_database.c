@@ -1,0 +1,85 @@
+#include "tests/storage/shop_database.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <check.h>
+
+#include "tests/support/shop_model.h"
+
+enum {
+    ARENA_BYTES = 8 * 1024 * 1024,
+    MOST_PARAMS = 64,
+};
+
+PGconn *shop_database_open(void)
+{
+    static const char *const session[] = {
+        "SET client_min_messages = warning", "SET TimeZone = 'UTC'",       "SET DateStyle = 'ISO'",
+        "SET IntervalStyle = 'iso_8601'",    "SET extra_float_digits = 1",
+    };
+    PGconn *db = PQconnectdb("");
+    ck_assert_msg(PQstatus(db) == CONNECTION_OK, "%s", PQerrorMessage(db));
+    for (size_t i = 0; i < sizeof(session) / sizeof(session[0]); i++) {
+        PQclear(PQexec(db, session[i]));
+    }
+    for (size_t i = 0; shop_model_sql[i] != NULL; i++) {
+        PGresult *made = PQexec(db, shop_model_sql[i]);
+        ck_assert_msg(PQresultStatus(made) == PGRES_COMMAND_OK, "%s", PQerrorMessage(db));
+        PQclear(made);
+    }
+    return db;
+}
+
+PGresult *shop_database_run(PGconn *db, const struct sql_statement *statement,
+                            const char *const *keys, size_t key_count)
+{
+    const char *params[MOST_PARAMS];
+    ck_assert_uint_le(statement->param_count, MOST_PARAMS);
+    for (size_t i = 0; i < statement->param_count; i++) {
+        params[i] = statement->params[i];
+    }
+    for (size_t i = 0; i < key_count; i++) {
+        params[statement->param_count - key_count + i] = keys[i];
+    }
+    PGresult *result =
+        PQexecParams(db, statement->text, (int)statement->param_count, NULL, params, NULL, NULL, 0);
+    ck_assert_msg(PQresultStatus(result) == PGRES_TUPLES_OK, "%s\n%s", PQerrorMessage(db),
+                  statement->text);
+    return result;
+}
+
+const struct sql_read *shop_database_sql(struct bound_request *r, const char *url,
+                                         const struct bind_options *options)
+{
+    ck_assert_msg(bound_request_init(r, url, options, ARENA_BYTES), "%s: %s", url, r->err.message);
+    struct sql_read_options sql_options = {.service_root = STR("http://host/")};
+    if (options != NULL) {
+        sql_options.format = options->format;
+    }
+    const struct sql_read *sql = NULL;
+    ck_assert_msg(sql_read_build(&r->arena, r->plan, &sql_options, &sql, &r->err), "%s: %s", url,
+                  r->err.message);
+    return sql;
+}
+
+char *shop_database_column(const PGresult *result, int field)
+{
+    size_t room = 1;
+    for (int i = 0; i < PQntuples(result); i++) {
+        room += (size_t)PQgetlength(result, i, field) + 1;
+    }
+    char *text = malloc(room);
+    ck_assert_ptr_nonnull(text);
+    size_t at = 0;
+    for (int i = 0; i < PQntuples(result); i++) {
+        if (i > 0) {
+            text[at++] = ',';
+        }
+        size_t len = (size_t)PQgetlength(result, i, field);
+        memcpy(text + at, PQgetvalue(result, i, field), len);
+        at += len;
+    }
+    text[at] = '\0';
+    return text;
+}
