@@ -164,7 +164,9 @@ const struct bound_expr *bind_call(struct binder *b, const struct scope *s, cons
         if (made->args[i] == NULL) {
             return NULL;
         }
-        made->nullable = made->nullable || made->args[i]->nullable;
+        /* PostgreSQL's infinite dates have no year: a part of one is null. */
+        made->nullable =
+            made->nullable || made->args[i]->nullable || edm_is_temporal(made->args[i]->type.type);
     }
     if (f->result == EDM_NONE) {
         /* round, floor, ceiling: Double of a Double, Decimal of everything else. */

@@ -5,14 +5,6 @@
 #include "odata/percent.h"
 
 enum {
-    /*
-     * A raw slash inside of the quotes of a key is taken as data when the quotes are closed later:
-     * some clients do not encode it. By the letter (URL Conventions 2) it separates segments.
-     */
-    ACCEPT_SLASH_IN_QUOTES = true,
-};
-
-enum {
     NEEDS_NOTHING = 0,
     FIRST_ONLY = 1, /* nothing before it but perhaps the container's name */
     LAST_ONLY = 2,  /* nothing behind it but $query */
@@ -54,47 +46,6 @@ static const struct dollar_segment *find_dollar(struct str word)
         }
     }
     return NULL;
-}
-
-/* Bytes of `c`, raw or as %2 and `digit`, at `at` of raw; 0 when it is something else. */
-static size_t is_char(struct str raw, size_t at, char c, char digit)
-{
-    if (raw.ptr[at] == c) {
-        return 1;
-    }
-    return raw.ptr[at] == '%' && raw.len - at > 2 && raw.ptr[at + 1] == '2' &&
-                   raw.ptr[at + 2] == digit
-               ? 3
-               : 0;
-}
-
-static bool quote_is_closed(struct str raw, size_t at)
-{
-    for (; at < raw.len; at++) {
-        if (is_char(raw, at, '\'', '7') > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The slash that ends the segment at `at`, or raw.len. */
-static size_t segment_end(struct str raw, size_t at)
-{
-    bool in_parens = false;
-    bool in_quotes = false; /* that are closed again: else a slash in them is none of the string */
-    while (at < raw.len) {
-        size_t quote = is_char(raw, at, '\'', '7');
-        if (raw.ptr[at] == '/' && !(ACCEPT_SLASH_IN_QUOTES && in_quotes)) {
-            return at;
-        }
-        in_parens |= is_char(raw, at, '(', '8') > 0;
-        at += quote > 0 ? quote : 1;
-        if (quote > 0 && in_parens) {
-            in_quotes = !in_quotes && quote_is_closed(raw, at);
-        }
-    }
-    return raw.len;
 }
 
 /* Begins reading the decoded text of a segment; the first token is current. */
@@ -288,7 +239,7 @@ bool path_parse(struct arena *a, struct str raw_path, struct resource_path *out_
     lexer_init(&r.p.lx, a, STR(""), ODATA_CODE_BAD_PATH, "", "the path", err);
     bool trailing_slash = false;
     for (size_t at = 0; at < raw_path.len;) {
-        size_t end = segment_end(raw_path, at);
+        size_t end = str_find(raw_path, '/', at);
         if (!read_segment(&r, at, str_slice(raw_path, at, end))) {
             return false;
         }

@@ -7,6 +7,7 @@
 
 #include "odata/feed_writer.h"
 #include "odata/service_doc.h"
+#include "server/links.h"
 #include "server/prepare.h"
 #include "server/reply.h"
 #include "storage/db_read.h"
@@ -296,9 +297,9 @@ static bool open_writer(struct request *r, const struct sql_read *sql)
         spec.raw = pg_value_raw(&read->value->type, read->value->pg);
     }
     if (r->p.format.metadata != METADATA_NONE &&
-        !arena_format(&r->x->arena, &spec.context, "%.*s$metadata#%.*s", STR_ARG(r->p.root),
-                      STR_ARG(plan->context_fragment))) {
-        return odata_error_too_complex(&r->err);
+        !links_context_url(&r->x->arena, r->p.root, plan->context_fragment, &spec.context,
+                           &r->err)) {
+        return false;
     }
     if (!prepare_next_url(r->x, &r->p, &spec.next_url, &r->err)) {
         return false;
@@ -327,9 +328,10 @@ static void respond_metadata(struct request *r)
     bool known = document_etag_matches(x->head.fields[FIELD_IF_NONE_MATCH], etag);
     reply_begin(x, r->env->service, known ? 304 : 200, r->p.version);
     http_response_header(x, "ETag", etag);
+    /* Of a 304 only the length is sent, which must be that of the 200 (RFC 9110 8.6). */
+    reply_body(x, bytes_str(&d->metadata[r->p.version]));
     if (!known) {
         reply_content_type(x, &r->p.format);
-        reply_body(x, bytes_str(&d->metadata[r->p.version]));
     }
     respond(r);
 }
@@ -338,7 +340,7 @@ static void respond_service_document(struct request *r)
 {
     struct http_exchange *x = r->x;
     struct str context;
-    bool whole = arena_format(&x->arena, &context, "%.*s$metadata", STR_ARG(r->p.root));
+    bool whole = links_context_url(&x->arena, r->p.root, STR(""), &context, &r->err);
     if (whole) {
         service_doc_put(&x->out, r->document->model, &r->p.format, context);
     }

@@ -1,4 +1,13 @@
+#include <string.h>
+
 #include "storage/pg_value_priv.h"
+
+#if defined(__SSE2__) && !defined(PG_VALUE_PORTABLE)
+#include <emmintrin.h>
+#define PG_NESTED_SSE2 1
+#else
+#define PG_NESTED_SSE2 0
+#endif
 
 /*
  * array_out and record_out (PostgreSQL 15, 8.15.6 and 8.16.6): items between delimiters, in double
@@ -45,6 +54,29 @@ static inline bool write_quoted(struct bytes *out, struct pg_rest *rest, bool qu
     return true;
 }
 
+/* The first byte of [from, end) that is one of the three, or end. */
+static inline const char *find_any(const char *from, const char *end, char a, char b, char c)
+{
+    const char *p = from;
+#if PG_NESTED_SSE2
+    for (; end - p >= 16; p += 16) {
+        __m128i block;
+        memcpy(&block, p, sizeof(block));
+        __m128i hits = _mm_cmpeq_epi8(block, _mm_set1_epi8(a));
+        hits = _mm_or_si128(hits, _mm_cmpeq_epi8(block, _mm_set1_epi8(b)));
+        hits = _mm_or_si128(hits, _mm_cmpeq_epi8(block, _mm_set1_epi8(c)));
+        unsigned mask = (unsigned)_mm_movemask_epi8(hits);
+        if (mask != 0) {
+            return p + __builtin_ctz(mask);
+        }
+    }
+#endif
+    while (p < end && *p != a && *p != b && *p != c) {
+        p++;
+    }
+    return p;
+}
+
 /* The word NULL, in any case, when it is not in quotes. */
 static inline bool is_null_word(const char *text, size_t len)
 {
@@ -56,18 +88,12 @@ static inline bool write_bare_item(struct bytes *out, struct pg_rest *rest, char
                                    const struct value_form *element)
 {
     const char *text = rest->at;
-    const char *p = text;
-    while (p < rest->end && *p != delimiter) {
-        if (UNLIKELY(*p == '{' || *p == '}')) {
-            return false;
-        }
-        p++;
-    }
-    rest->at = p;
+    const char *p = find_any(text, rest->end, delimiter, '{', '}');
     size_t len = (size_t)(p - text);
-    if (UNLIKELY(len == 0)) {
+    if (UNLIKELY(len == 0 || (p < rest->end && *p != delimiter))) {
         return false;
     }
+    rest->at = p;
     if (is_null_word(text, len)) {
         put_null(out);
     } else {
@@ -129,12 +155,9 @@ static inline bool write_bare_member(struct bytes *out, struct pg_rest *rest,
                                      const struct value_form *form)
 {
     const char *text = rest->at;
-    const char *p = text;
-    while (p < rest->end && *p != ',') {
-        if (UNLIKELY(*p == ')')) {
-            return false;
-        }
-        p++;
+    const char *p = find_any(text, rest->end, ',', '(', ')');
+    if (UNLIKELY(p < rest->end && *p != ',')) {
+        return false;
     }
     rest->at = p;
     if (p == text) {
@@ -143,6 +166,17 @@ static inline bool write_bare_member(struct bytes *out, struct pg_rest *rest,
         form->write(out, text, (size_t)(p - text), form);
     }
     return true;
+}
+
+/* The bracket or comma, and the label. */
+static inline void put_label(struct bytes *out, char separator, struct str label)
+{
+    char *room = bytes_reserve(out, label.len + 1);
+    if (LIKELY(room != NULL)) {
+        *room = separator;
+        memcpy(room + 1, label.ptr, label.len);
+        bytes_added(out, label.len + 1);
+    }
 }
 
 static bool write_members(struct bytes *out, struct pg_rest rest, const struct value_form *form)
@@ -154,9 +188,8 @@ static bool write_members(struct bytes *out, struct pg_rest rest, const struct v
                 return false;
             }
             rest.at++;
-            bytes_put_char(out, ',');
         }
-        bytes_put_str(out, m->label);
+        put_label(out, i == 0 ? '{' : ',', m->label);
         bool read = rest.at < rest.end && *rest.at == '"' ? write_quoted(out, &rest, true, m->form)
                                                           : write_bare_member(out, &rest, m->form);
         if (UNLIKELY(!read)) {
@@ -175,7 +208,9 @@ void pg_write_composite(struct bytes *out, const char *text, size_t len,
         return;
     }
     struct pg_rest members = {text + 1, text + len - 1};
-    bytes_put_char(out, '{');
+    if (UNLIKELY(form->member_count == 0)) {
+        bytes_put_char(out, '{');
+    }
     if (UNLIKELY(!write_members(out, members, form))) {
         out->failed = true;
         return;

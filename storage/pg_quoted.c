@@ -4,7 +4,7 @@
 #include "odata/json_writer.h"
 #include "storage/pg_value_priv.h"
 
-#if defined(__SSE2__) && !defined(PG_QUOTED_PORTABLE)
+#if defined(__SSE2__) && !defined(PG_VALUE_PORTABLE)
 #include <emmintrin.h>
 #define PG_QUOTED_SSE2 1
 #else

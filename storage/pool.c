@@ -20,6 +20,8 @@ enum {
     RETRY_AFTER_S = 1,
     /* A connection left by its read: so long it may take to end by itself. */
     CLEAN_GRACE_MS = 50,
+    /* The same when nothing but COMMIT or ROLLBACK is awaited. */
+    CLEAN_MOST_MS = 1000,
     /* An abandoned short read: so long it may run before it is cancelled. */
     SHARED_GRACE_MS = 250,
     /* From the cancel to the closing of a connection that does not become quiet. */
@@ -254,8 +256,7 @@ static void conn_enter(struct pool_conn *pc, enum pool_use to)
     case USE_LENT:
         break;
     case USE_CLEANING:
-        set_conn_timer(pc, now_ms + CLEAN_GRACE_MS);
-        break;
+        break; /* leave_own() knows how long it may take */
     case USE_CANCELLING:
         set_conn_timer(pc, now_ms + CANCEL_DEADLINE_MS);
         break;
@@ -768,7 +769,7 @@ void pool_seat_take_again(struct pool *p, struct pool_seat *s)
     soon(p);
 }
 
-static void leave_own(struct pool_conn *pc, bool in_transaction)
+static void leave_own(struct pool_conn *pc, bool in_transaction, enum seat_leave how)
 {
     struct conn *c = &pc->conn;
     pc->lent_to = NULL;
@@ -780,10 +781,12 @@ static void leave_own(struct pool_conn *pc, bool in_transaction)
     }
     conn_resume(c);
     conn_enter(pc, USE_CLEANING);
+    set_conn_timer(pc, now_of(pc->pool) +
+                           (how == SEAT_LEAVE_ABANDONED ? CLEAN_GRACE_MS : CLEAN_MOST_MS));
     settle(pc);
 }
 
-void pool_seat_leave(struct pool *p, struct pool_seat *s, bool in_transaction)
+void pool_seat_leave(struct pool *p, struct pool_seat *s, bool in_transaction, enum seat_leave how)
 {
     switch (s->state) {
     case SEAT_NONE:
@@ -799,7 +802,7 @@ void pool_seat_leave(struct pool *p, struct pool_seat *s, bool in_transaction)
     s->pc = NULL;
     conn_forget(&pc->conn, &s->client);
     if (pc->lent_to == s) {
-        leave_own(pc, in_transaction);
+        leave_own(pc, in_transaction, how);
     } else {
         settle(pc);
     }

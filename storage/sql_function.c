@@ -1,6 +1,9 @@
 #include "storage/sql_expr.h"
 #include "storage/sql_type.h"
 
+/* A part of a date or time; PostgreSQL's infinities have none. */
+#define FINITE(part) "CASE WHEN isfinite({0}) THEN " part " END"
+
 /* {n} is argument n. The order is that of enum function_id. */
 static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_CONTAINS] = {STR_INIT("(strpos({0}, {1}) > 0)")},
@@ -14,12 +17,12 @@ static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_TOUPPER] = {STR_INIT("upper({0})")},
     [FUNCTION_TRIM] = {STR_INIT("btrim({0})")},
     [FUNCTION_CONCAT] = {STR_INIT("({0} || {1})")},
-    [FUNCTION_YEAR] = {STR_INIT("extract(year FROM {0})::int4")},
-    [FUNCTION_MONTH] = {STR_INIT("extract(month FROM {0})::int4")},
-    [FUNCTION_DAY] = {STR_INIT("extract(day FROM {0})::int4")},
-    [FUNCTION_HOUR] = {STR_INIT("extract(hour FROM {0})::int4")},
-    [FUNCTION_MINUTE] = {STR_INIT("extract(minute FROM {0})::int4")},
-    [FUNCTION_SECOND] = {STR_INIT("floor(extract(second FROM {0}))::int4")},
+    [FUNCTION_YEAR] = {STR_INIT(FINITE("extract(year FROM {0})::int4"))},
+    [FUNCTION_MONTH] = {STR_INIT(FINITE("extract(month FROM {0})::int4"))},
+    [FUNCTION_DAY] = {STR_INIT(FINITE("extract(day FROM {0})::int4"))},
+    [FUNCTION_HOUR] = {STR_INIT(FINITE("extract(hour FROM {0})::int4"))},
+    [FUNCTION_MINUTE] = {STR_INIT(FINITE("extract(minute FROM {0})::int4"))},
+    [FUNCTION_SECOND] = {STR_INIT(FINITE("floor(extract(second FROM {0}))::int4"))},
     [FUNCTION_FRACTIONALSECONDS] = {STR_INIT(
         "(mod(extract(microseconds FROM {0})::numeric, 1000000) / 1000000)")},
     [FUNCTION_DATE] = {STR_INIT("{0}::date")},
@@ -30,11 +33,26 @@ static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_TOTALSECONDS] = {STR_INIT("extract(epoch FROM {0})::numeric")},
     /* Instants are shown in UTC. */
     [FUNCTION_TOTALOFFSETMINUTES] = {STR_INIT("(CASE WHEN {0} IS NOT NULL THEN 0 END)")},
-    /* numeric rounds halves away from zero as OData does; float8 rounds them to even. */
     [FUNCTION_ROUND] = {STR_INIT("round({0}::numeric)")},
     [FUNCTION_FLOOR] = {STR_INIT("floor({0}::numeric)")},
     [FUNCTION_CEILING] = {STR_INIT("ceil({0}::numeric)")},
 };
+
+/*
+ * The same for Edm.Double. PostgreSQL rounds a float8's halves to even, OData away from zero; and a
+ * float8 does not survive the way through numeric.
+ */
+static struct str double_template(enum function_id id)
+{
+    if (id == FUNCTION_FLOOR) {
+        return STR("floor({0}::float8)");
+    }
+    if (id == FUNCTION_CEILING) {
+        return STR("ceil({0}::float8)");
+    }
+    return STR("trunc({0}::float8) + CASE WHEN abs({0}::float8 - trunc({0}::float8)) >= 0.5 "
+               "THEN sign({0}::float8) ELSE 0 END");
+}
 
 /* An argument; char(n) is text without its padding here. */
 static void put_argument(struct sql *s, const struct bound_expr *e)
@@ -91,7 +109,8 @@ void sql_put_call(struct sql *s, const struct bound_expr *e)
 {
     bytes_put_char(s->out, '(');
     if (!put_like(s, e)) {
-        struct str t = templates[e->function];
+        struct str t =
+            e->type.type == EDM_DOUBLE ? double_template(e->function) : templates[e->function];
         for (size_t i = 0; i < t.len; i++) {
             if (t.ptr[i] == '{') {
                 put_argument(s, e->args[t.ptr[i + 1] - '0']);
@@ -99,9 +118,6 @@ void sql_put_call(struct sql *s, const struct bound_expr *e)
             } else {
                 bytes_put_char(s->out, t.ptr[i]);
             }
-        }
-        if (e->type.type == EDM_DOUBLE) {
-            SQL_PUT(s, "::float8");
         }
     }
     bytes_put_char(s->out, ')');

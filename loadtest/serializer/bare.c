@@ -118,6 +118,7 @@ const struct writer writer_bare_values = {
 
 enum {
     LONGEST_ADDRESS = 512,
+    HEX_CHUNK = 768, /* a multiple of 3: only the last piece is padded */
 };
 
 /*
@@ -188,7 +189,7 @@ static void put_address_text(struct bytes *out, const char *p, const char *end, 
     bytes_put_char(out, '}');
 }
 
-/* Decodes and encodes at once, six digits to four letters. */
+/* Decodes a piece and encodes it, while it is in the nearest cache. */
 static void put_hex(struct bytes *out, struct field f)
 {
     static const signed char digit[256] = {
@@ -199,8 +200,8 @@ static void put_hex(struct bytes *out, struct field f)
     const unsigned char *p = (const unsigned char *)f.ptr + 2;
     size_t left = ((size_t)f.len - 2) / 2;
     while (left > 0) {
-        unsigned char octets[3];
-        size_t count = left < 3 ? left : 3;
+        unsigned char octets[HEX_CHUNK];
+        size_t count = left < HEX_CHUNK ? left : HEX_CHUNK;
         for (size_t i = 0; i < count; i++, p += 2) {
             octets[i] = (unsigned char)(digit[p[0]] << 4 | digit[p[1]]);
         }

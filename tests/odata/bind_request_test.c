@@ -264,7 +264,7 @@ static const struct paging_row {
     {"the smaller page counts", "Products", 5, 3, 3, true, 1, false, 0, 0},
     {"an entity has no pages", "Products(1)", 5, 3, 0, false, 0, false, 0, 0},
     {"ordering by null orders nothing", "Products?$orderby=null", 0, 0, 0, true, 1, false, 0, 0},
-    {"a big $top is kept", "Products?$top=18446744073709551615", 0, 0, 0, true, 1, true, UINT64_MAX,
+    {"a big $top is kept", "Products?$top=18446744073709551615", 0, 0, 0, true, 1, true, INT64_MAX,
      0},
 };
 

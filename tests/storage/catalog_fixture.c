@@ -15,7 +15,7 @@ enum {
 
 static const struct str schemas[] = {{STR_INIT("ct")}};
 
-void fixture_sql(const char *sql)
+void catalog_fixture_sql(const char *sql)
 {
     PGconn *conn = PQconnectdb("client_encoding=UTF8 options='-c client_min_messages=error"
                                " -c search_path=ct,pg_catalog'");
@@ -29,12 +29,12 @@ void fixture_sql(const char *sql)
                   sql);
 }
 
-void fixture_reset(void)
+void catalog_fixture_reset(void)
 {
-    fixture_sql("DROP SCHEMA IF EXISTS ct CASCADE; CREATE SCHEMA ct");
+    catalog_fixture_sql("DROP SCHEMA IF EXISTS ct CASCADE; CREATE SCHEMA ct");
 }
 
-struct catalog_options fixture_options(void)
+struct catalog_options catalog_fixture_options(void)
 {
     return (struct catalog_options){
         .db_uri = "", .schemas = schemas, .schema_count = 1, .timeout_ms = TIMEOUT_MS};
@@ -182,7 +182,7 @@ static void put_structures(struct bytes *b, const struct model *m)
     }
 }
 
-void fixture_describe(const struct model *m, struct bytes *out_text)
+void catalog_fixture_describe(const struct model *m, struct bytes *out_text)
 {
     for (size_t i = 0; i < m->namespace_count; i++) {
         bytes_format(out_text, "namespace %.*s\n", STR_ARG(m->namespaces[i]));
@@ -230,28 +230,28 @@ static void check_lines(const char *name, struct str text, const char *lines, bo
     }
 }
 
-void fixture_check_model(const char *name, const struct model *m, const char *wanted,
-                         const char *unwanted)
+void catalog_fixture_check_model(const char *name, const struct model *m, const char *wanted,
+                                 const char *unwanted)
 {
     struct bytes text;
     bytes_init(&text, DESCRIPTION_BYTES);
-    fixture_describe(m, &text);
+    catalog_fixture_describe(m, &text);
     ck_assert(!bytes_failed(&text));
     check_lines(name, bytes_str(&text), wanted, true);
     check_lines(name, bytes_str(&text), unwanted, false);
     bytes_fini(&text);
 }
 
-void fixture_check(const struct catalog_case *c)
+void catalog_fixture_check(const struct catalog_case *c)
 {
-    struct catalog_options options = fixture_options();
+    struct catalog_options options = catalog_fixture_options();
     struct odata_error err = {0};
     struct model *m = NULL;
-    fixture_reset();
-    fixture_sql(c->sql);
+    catalog_fixture_reset();
+    catalog_fixture_sql(c->sql);
     ck_assert_msg(catalog_load(&options, &m, &err), "%s: %s (%s)", c->name, err.message,
                   err.internal);
-    fixture_check_model(c->name, m, c->wanted, c->unwanted);
+    catalog_fixture_check_model(c->name, m, c->wanted, c->unwanted);
     model_release(m);
-    fixture_sql("DROP SCHEMA ct CASCADE");
+    catalog_fixture_sql("DROP SCHEMA ct CASCADE");
 }

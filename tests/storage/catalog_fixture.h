@@ -19,23 +19,23 @@ struct catalog_case {
 };
 
 /* Runs SQL with search_path = ct, pg_catalog; a failure fails the test. */
-void fixture_sql(const char *sql);
+void catalog_fixture_sql(const char *sql);
 
 /* Makes the schema ct anew. */
-void fixture_reset(void);
+void catalog_fixture_reset(void);
 
 /*
  * Makes the schema ct anew, runs the SQL, loads the schema and compares. On a difference the test
  * fails with the name, the line and the description.
  */
-void fixture_check(const struct catalog_case *c);
+void catalog_fixture_check(const struct catalog_case *c);
 
 /* The same with options of one's own and without touching the database. */
-void fixture_check_model(const char *name, const struct model *m, const char *wanted,
-                         const char *unwanted);
+void catalog_fixture_check_model(const char *name, const struct model *m, const char *wanted,
+                                 const char *unwanted);
 
 /* Options that expose the schema ct and nothing else. */
-struct catalog_options fixture_options(void);
+struct catalog_options catalog_fixture_options(void);
 
 /*
  * Line by line, with names only as far as they are not in the schema ct:
@@ -49,6 +49,6 @@ struct catalog_options fixture_options(void);
  *   warning s.t: text
  */
 struct bytes;
-void fixture_describe(const struct model *m, struct bytes *out_text);
+void catalog_fixture_describe(const struct model *m, struct bytes *out_text);
 
 #endif

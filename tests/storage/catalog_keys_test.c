@@ -137,7 +137,7 @@ static const struct catalog_case cases[] = {
 
 START_TEST(chooses_keys)
 {
-    fixture_check(&cases[_i]);
+    catalog_fixture_check(&cases[_i]);
 }
 END_TEST
 

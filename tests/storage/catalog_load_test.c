@@ -97,7 +97,7 @@ static const struct catalog_case cases[] = {
 
 START_TEST(loads)
 {
-    fixture_check(&cases[_i]);
+    catalog_fixture_check(&cases[_i]);
 }
 END_TEST
 
@@ -106,13 +106,13 @@ END_TEST
 static void check_schemas(const char *name, const struct str *schemas, size_t count,
                           const char *wanted, const char *unwanted)
 {
-    struct catalog_options options = fixture_options();
+    struct catalog_options options = catalog_fixture_options();
     struct odata_error err = {0};
     struct model *m = NULL;
     options.schemas = schemas;
     options.schema_count = count;
     ck_assert_msg(catalog_load(&options, &m, &err), "%s: %s", name, err.message);
-    fixture_check_model(name, m, wanted, unwanted);
+    catalog_fixture_check_model(name, m, wanted, unwanted);
     model_release(m);
 }
 
@@ -120,14 +120,15 @@ START_TEST(names_across_schemas)
 {
     static const struct str schemas[] = {
         {STR_INIT("ct")}, {STR_INIT("ct 2")}, {STR_INIT("Edm")}, {STR_INIT("ct")}};
-    fixture_reset();
-    fixture_sql("DROP SCHEMA IF EXISTS \"ct 2\" CASCADE; DROP SCHEMA IF EXISTS \"Edm\" CASCADE;"
-                "CREATE SCHEMA \"ct 2\"; CREATE SCHEMA \"Edm\";"
-                "CREATE TABLE ct.t (id int4 PRIMARY KEY); CREATE TABLE ct.ct_2_u (id int4 PRIMARY "
-                "KEY); CREATE TABLE ct.u (id int4 PRIMARY KEY);"
-                "CREATE TABLE \"ct 2\".t (id int4 PRIMARY KEY, t_id int4 REFERENCES ct.t);"
-                "CREATE TABLE \"ct 2\".u (id int4);"
-                "CREATE TABLE \"Edm\".only (id int4 PRIMARY KEY, t_id int4 REFERENCES ct.t);");
+    catalog_fixture_reset();
+    catalog_fixture_sql(
+        "DROP SCHEMA IF EXISTS \"ct 2\" CASCADE; DROP SCHEMA IF EXISTS \"Edm\" CASCADE;"
+        "CREATE SCHEMA \"ct 2\"; CREATE SCHEMA \"Edm\";"
+        "CREATE TABLE ct.t (id int4 PRIMARY KEY); CREATE TABLE ct.ct_2_u (id int4 PRIMARY "
+        "KEY); CREATE TABLE ct.u (id int4 PRIMARY KEY);"
+        "CREATE TABLE \"ct 2\".t (id int4 PRIMARY KEY, t_id int4 REFERENCES ct.t);"
+        "CREATE TABLE \"ct 2\".u (id int4);"
+        "CREATE TABLE \"Edm\".only (id int4 PRIMARY KEY, t_id int4 REFERENCES ct.t);");
     check_schemas("ambiguous names get the schema in front", schemas, ARRAY_SIZE(schemas),
                   "namespace ct\nnamespace ct_2\nnamespace Edm_\ncontainer ct.Container\n"
                   "set ct_t: ct.t table \"t\"\nset ct_2_t: ct_2.t table \"t\"\n"
@@ -138,8 +139,8 @@ START_TEST(names_across_schemas)
                   "set t\n");
     static const struct str second[] = {{STR_INIT("ct 2")}};
     check_schemas("what is not exposed is not there", second, 1, "namespace ct_2\nset t: ct_2.t\n",
-                  "namespace ct\nset u\n");
-    fixture_sql(
+                  "set u\nset only\n");
+    catalog_fixture_sql(
         "DROP SCHEMA \"ct 2\" CASCADE; DROP SCHEMA \"Edm\" CASCADE; DROP SCHEMA ct CASCADE");
 }
 END_TEST
@@ -166,8 +167,8 @@ START_TEST(applies_overrides)
         {.relation = STR("ct.x"), .hide = LIST(STR("id")), .hide_count = 1},
         {.relation = STR("ct.with.dot"), .name = STR("dot")},
     };
-    fixture_reset();
-    fixture_sql(
+    catalog_fixture_reset();
+    catalog_fixture_sql(
         "CREATE TABLE u (id int4 PRIMARY KEY, other int4, t_id int4);"
         "CREATE TABLE t (id int4 PRIMARY KEY, secret text UNIQUE, ref_id int4 REFERENCES u);"
         "ALTER TABLE u ADD FOREIGN KEY (t_id) REFERENCES t;"
@@ -176,13 +177,13 @@ START_TEST(applies_overrides)
         "CREATE TABLE \"with.dot\" (id int4 PRIMARY KEY);"
         "CREATE TABLE \"Things\" (id int4 PRIMARY KEY);"
         "CREATE VIEW v AS SELECT 1 AS a, 2 AS b, 3 AS c;");
-    struct catalog_options options = fixture_options();
+    struct catalog_options options = catalog_fixture_options();
     struct odata_error err = {0};
     struct model *m = NULL;
     options.overrides = overrides;
     options.override_count = ARRAY_SIZE(overrides);
     ck_assert_msg(catalog_load(&options, &m, &err), "%s", err.message);
-    fixture_check_model(
+    catalog_fixture_check_model(
         "overrides", m,
         "v key a, b\nv.a: Int32 notnull\nv.b: Int32 notnull\nv.c: Int32 null\n"
         "set Things: ct.Things table \"t\" page=500\nset Things_2: ct.Things_2 table \"Things\"\n"
@@ -193,7 +194,7 @@ START_TEST(applies_overrides)
         "Things.secret\nThings.ref_id\nThings alternate\nset w\nset x\nThings -> ref\nwarning "
         "ct.v\n");
     model_release(m);
-    fixture_sql("DROP SCHEMA ct CASCADE");
+    catalog_fixture_sql("DROP SCHEMA ct CASCADE");
 }
 END_TEST
 
@@ -237,11 +238,11 @@ static const struct refusal {
 START_TEST(refuses_override)
 {
     const struct refusal *row = &refusals[_i];
-    struct catalog_options options = fixture_options();
+    struct catalog_options options = catalog_fixture_options();
     struct odata_error err = {0};
     struct model *m = NULL;
-    fixture_reset();
-    fixture_sql("CREATE TABLE t (id int4 PRIMARY KEY, f float8)");
+    catalog_fixture_reset();
+    catalog_fixture_sql("CREATE TABLE t (id int4 PRIMARY KEY, f float8)");
     options.overrides = &row->override;
     options.override_count = 1;
     ck_assert_msg(!catalog_load(&options, &m, &err), "%s", row->name);
@@ -258,11 +259,12 @@ START_TEST(refuses_one_name_for_two)
         {.relation = STR("ct.a"), .name = STR("Same")},
         {.relation = STR("ct.b"), .name = STR("Same")},
     };
-    struct catalog_options options = fixture_options();
+    struct catalog_options options = catalog_fixture_options();
     struct odata_error err = {0};
     struct model *m = NULL;
-    fixture_reset();
-    fixture_sql("CREATE TABLE a (id int4 PRIMARY KEY); CREATE TABLE b (id int4 PRIMARY KEY)");
+    catalog_fixture_reset();
+    catalog_fixture_sql(
+        "CREATE TABLE a (id int4 PRIMARY KEY); CREATE TABLE b (id int4 PRIMARY KEY)");
     options.overrides = overrides;
     options.override_count = 2;
     ck_assert(!catalog_load(&options, &m, &err));
@@ -274,48 +276,50 @@ END_TEST
 
 START_TEST(shows_what_the_role_may_read)
 {
-    struct catalog_options options = fixture_options();
+    struct catalog_options options = catalog_fixture_options();
     struct odata_error err = {0};
     struct model *m = NULL;
-    fixture_reset();
-    fixture_sql("DO $$ BEGIN CREATE ROLE ct_reader LOGIN; EXCEPTION WHEN duplicate_object THEN END "
-                "$$;"
-                "CREATE TABLE open (id int4 PRIMARY KEY, part_id int4); GRANT SELECT ON open TO "
-                "ct_reader; CREATE TABLE shut (id int4 PRIMARY KEY, open_id int4 REFERENCES open);"
-                "GRANT INSERT ON shut TO ct_reader;"
-                "CREATE TABLE part (id int4 PRIMARY KEY, a int4, b int4, open_id int4 REFERENCES "
-                "open);"
-                "GRANT SELECT (id, b) ON part TO ct_reader;"
-                "ALTER TABLE open ADD FOREIGN KEY (part_id) REFERENCES part;"
-                "CREATE TABLE blind (id int4 PRIMARY KEY, a int4); GRANT SELECT (a) ON blind TO "
-                "ct_reader;"
-                "CREATE VIEW v AS SELECT id FROM shut; GRANT SELECT ON v TO ct_reader;");
+    catalog_fixture_reset();
+    catalog_fixture_sql(
+        "DO $$ BEGIN CREATE ROLE ct_reader LOGIN; EXCEPTION WHEN duplicate_object THEN END "
+        "$$;"
+        "CREATE TABLE open (id int4 PRIMARY KEY, part_id int4); GRANT SELECT ON open TO "
+        "ct_reader; CREATE TABLE shut (id int4 PRIMARY KEY, open_id int4 REFERENCES open);"
+        "GRANT INSERT ON shut TO ct_reader;"
+        "CREATE TABLE part (id int4 PRIMARY KEY, a int4, b int4, open_id int4 REFERENCES "
+        "open);"
+        "GRANT SELECT (id, b) ON part TO ct_reader;"
+        "ALTER TABLE open ADD FOREIGN KEY (part_id) REFERENCES part;"
+        "CREATE TABLE blind (id int4 PRIMARY KEY, a int4); GRANT SELECT (a) ON blind TO "
+        "ct_reader;"
+        "CREATE VIEW v AS SELECT id FROM shut; GRANT SELECT ON v TO ct_reader;");
     options.db_uri = "user=ct_reader";
     ck_assert(!catalog_load(&options, &m, &err));
     ck_assert_int_eq(err.http_status, 500);
     ck_assert_str_eq(err.message, "schemas: the role may not use schema 'ct' (GRANT USAGE ON SCHEMA"
                                   " is missing)");
-    fixture_sql("GRANT USAGE ON SCHEMA ct TO ct_reader");
+    catalog_fixture_sql("GRANT USAGE ON SCHEMA ct TO ct_reader");
     ck_assert_msg(catalog_load(&options, &m, &err), "%s", err.message);
-    fixture_check_model("privileges", m,
-                        "set open\nset part\npart.id: \npart.b: \nset v\nv key id\n"
-                        "open -> part: part one null dependent\npart -> open: open many\n"
-                        "warning ct.blind: left out: its key (?) has columns that the role may not "
-                        "read\n",
-                        "set shut\npart.a\npart.open_id\nset blind\nopen -> shut\nwarning ct.shut\n"
-                        "open -> part_by\npart -> open_\n");
+    catalog_fixture_check_model(
+        "privileges", m,
+        "set open\nset part\npart.id: \npart.b: \nset v\nv key id\n"
+        "open -> part: part one null dependent\npart -> open: open many\n"
+        "warning ct.blind: left out: its key (?) has columns that the role may not "
+        "read\n",
+        "set shut\npart.a\npart.open_id\nset blind\nopen -> shut\nwarning ct.shut\n"
+        "open -> part_by\npart -> open_\n");
     model_release(m);
-    fixture_sql("DROP SCHEMA ct CASCADE; DROP ROLE ct_reader");
+    catalog_fixture_sql("DROP SCHEMA ct CASCADE; DROP ROLE ct_reader");
 }
 END_TEST
 
 START_TEST(names_a_schema_that_is_not_there)
 {
     static const struct str schemas[] = {{STR_INIT("ct")}, {STR_INIT("no \"such\\ schema")}};
-    struct catalog_options options = fixture_options();
+    struct catalog_options options = catalog_fixture_options();
     struct odata_error err = {0};
     struct model *m = NULL;
-    fixture_reset();
+    catalog_fixture_reset();
     options.schemas = schemas;
     options.schema_count = 2;
     ck_assert(!catalog_load(&options, &m, &err));
@@ -336,7 +340,7 @@ static const struct unreachable {
 
 START_TEST(says_that_the_database_is_away)
 {
-    struct catalog_options options = fixture_options();
+    struct catalog_options options = catalog_fixture_options();
     struct odata_error err = {0};
     struct model *m = NULL;
     options.db_uri = unreachables[_i].db_uri;
@@ -350,7 +354,7 @@ END_TEST
 
 START_TEST(two_loads_are_equal)
 {
-    struct catalog_options options = fixture_options();
+    struct catalog_options options = catalog_fixture_options();
     struct odata_error err = {0};
     struct model *first = NULL;
     struct model *second = NULL;
@@ -358,18 +362,18 @@ START_TEST(two_loads_are_equal)
                        "CREATE TABLE \"x y\" (id int4 PRIMARY KEY, \"a b\" e, \"a-b\" int4);"
                        "CREATE TABLE \"x-y\" (id int4 PRIMARY KEY, r_id int4 REFERENCES \"x y\");"
                        "ANALYZE";
-    fixture_reset();
-    fixture_sql(sql);
+    catalog_fixture_reset();
+    catalog_fixture_sql(sql);
     ck_assert(catalog_load(&options, &first, &err));
     ck_assert(catalog_load(&options, &second, &err));
     ck_assert_uint_eq(first->fingerprint, second->fingerprint);
     model_release(second);
-    fixture_sql("ALTER TABLE \"x y\" ADD c text");
+    catalog_fixture_sql("ALTER TABLE \"x y\" ADD c text");
     ck_assert(catalog_load(&options, &second, &err));
     ck_assert_uint_ne(first->fingerprint, second->fingerprint);
     model_release(first);
     model_release(second);
-    fixture_sql("DROP SCHEMA ct CASCADE");
+    catalog_fixture_sql("DROP SCHEMA ct CASCADE");
 }
 END_TEST
 

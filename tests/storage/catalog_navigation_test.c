@@ -180,7 +180,7 @@ static const struct catalog_case cases[] = {
 
 START_TEST(builds_navigations)
 {
-    fixture_check(&cases[_i]);
+    catalog_fixture_check(&cases[_i]);
 }
 END_TEST
 

@@ -125,7 +125,7 @@ START_TEST(maps_type)
     char sql[4096];
     snprintf(sql, sizeof(sql), "%sCREATE TABLE t (id int4 PRIMARY KEY, c %s);", helpers,
              types[_i].column);
-    fixture_check(&(struct catalog_case){types[_i].column, sql, types[_i].wanted, NULL});
+    catalog_fixture_check(&(struct catalog_case){types[_i].column, sql, types[_i].wanted, NULL});
 }
 END_TEST
 
@@ -163,7 +163,7 @@ static const struct catalog_case cases[] = {
 
 START_TEST(builds_types)
 {
-    fixture_check(&cases[_i]);
+    catalog_fixture_check(&cases[_i]);
 }
 END_TEST
 

@@ -80,6 +80,9 @@ static const struct row {
     {"Products", "round(Weight) eq 3", "9"},
     {"Products", "round(2.5) eq 3 and round(-2.5) eq -3 and round(-0.5) eq -1",
      "1,2,3,4,5,6,7,8,9,10"},
+    {"Products", "round(2.5e0) eq 3 and round(-2.5e0) eq -3 and round(1.7976931348623157e308) gt 1",
+     "1,2,3,4,5,6,7,8,9,10"},
+    {"Products", "floor(Weight) eq -3 or ceiling(Weight) eq 3", "9,10"},
     {"Products", "ceiling(Price) eq 3 and floor(Price) eq 2", "9,10"},
     {"Orders", "ID eq 9007199254740993", "9007199254740993"},
     {"Orders", "ID gt 9007199254740992", "9007199254740993"},
@@ -102,6 +105,7 @@ static const struct row {
     {"Products", "Color in ('red','blue')", "2,3,5,6"},
     {"Products", "Released eq 2012-02-29", "3"},
     {"Products", "year(Released) eq 2012 and month(Released) eq 02", "3"},
+
     {"Products", "Released add duration'P1D' eq 2012-03-01", "3"},
     {"Products", "Released sub 2012-02-28 eq duration'P1D'", "3"},
     {"Orders", "Placed eq 2020-07-04T02:00:00%2B02:00", "10248"},

@@ -21,7 +21,11 @@ static bool bind_url(struct bound_request *r, const char *url, const struct bind
 bool bound_request_init(struct bound_request *r, const char *url,
                         const struct bind_options *options, size_t arena_limit)
 {
-    *r = (struct bound_request){.model = shop_model_new()};
+    static struct model *shared; /* made once for each process: loops bind thousands of URLs */
+    if (shared == NULL) {
+        shared = shop_model_new();
+    }
+    *r = (struct bound_request){.model = model_retain(shared)};
     arena_init(&r->arena, arena_limit);
     bool ok = bind_url(r, url, options);
     if (!ok) {
