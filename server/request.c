@@ -171,8 +171,18 @@ static enum step write_rows(struct request *r)
 {
     size_t high_mark = r->env->service->config->buffer_bytes;
     enum step step = feed_writer_step(r->writer, high_mark, &r->err);
-    if (step != STEP_FAIL && bytes_failed(&r->x->out)) {
-        odata_error_set(&r->err, 500, ODATA_CODE_INTERNAL, "", "no memory for a row");
+    if (bytes_failed(&r->x->out)) {
+        /* The buffer has no limit that a row could reach, so the writer met a value that is not of
+           its property's type: the column has another type by now. (Or memory is short, and then
+           it is right as well to come again.) */
+        const struct service *s = r->env->service;
+        odata_error_set(&r->err, 503, ODATA_CODE_MODEL_CHANGED, "",
+                        "the database's tables have changed");
+        r->err.retry_after_s = 1;
+        metrics_add(r->env->metrics, METRIC_MODEL_STALE, 1);
+        if (s->model_stale != NULL) {
+            s->model_stale(s->model_stale_ctx);
+        }
         return STEP_FAIL;
     }
     return step;
