@@ -86,7 +86,9 @@ void pg_put_base64url(struct bytes *out, const char *text, size_t len)
         group |= count == 2 ? read_octet(digits + 2, &wrong) << 8 : 0;
         put_group(to, group);
         to[3] = '=';
-        to[2] = count == 2 ? to[2] : '=';
+        if (count == 1) {
+            to[2] = '=';
+        }
     }
     if (UNLIKELY(wrong != 0)) {
         out->failed = true;
