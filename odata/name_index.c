@@ -91,24 +91,36 @@ static size_t smallest(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-/* Levenshtein's distance, by one row of the usual matrix. Both at most LONGEST_COMPARED long. */
+static bool same_letter(struct str a, size_t i, struct str b, size_t j)
+{
+    return str_ieq(str_slice(a, i, i + 1), str_slice(b, j, j + 1));
+}
+
+/*
+ * How many letters must be replaced, added, left out or exchanged with their neighbour to make b of
+ * a (optimal string alignment), by three rows of the usual matrix. Both at most LONGEST_COMPARED.
+ */
 static size_t distance(struct str a, struct str b)
 {
-    size_t row[LONGEST_COMPARED + 1];
+    size_t rows[3][LONGEST_COMPARED + 1] = {{0}};
     for (size_t j = 0; j <= b.len; j++) {
-        row[j] = j;
+        rows[0][j] = j;
     }
     for (size_t i = 1; i <= a.len; i++) {
-        size_t diagonal = row[0];
+        const size_t *before_last = rows[(i + 1) % 3];
+        const size_t *last = rows[(i + 2) % 3];
+        size_t *row = rows[i % 3];
         row[0] = i;
         for (size_t j = 1; j <= b.len; j++) {
-            bool same = str_ieq(str_slice(a, i - 1, i), str_slice(b, j - 1, j));
-            size_t replaced = diagonal + (same ? 0 : 1);
-            diagonal = row[j];
-            row[j] = smallest(row[j] + 1, row[j - 1] + 1, replaced);
+            size_t replaced = last[j - 1] + (same_letter(a, i - 1, b, j - 1) ? 0 : 1);
+            row[j] = smallest(last[j] + 1, row[j - 1] + 1, replaced);
+            if (i > 1 && j > 1 && same_letter(a, i - 1, b, j - 2) &&
+                same_letter(a, i - 2, b, j - 1) && before_last[j - 2] + 1 < row[j]) {
+                row[j] = before_last[j - 2] + 1;
+            }
         }
     }
-    return row[b.len];
+    return rows[a.len % 3][b.len];
 }
 
 size_t name_index_nearest(const struct named *n, struct str name)

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+PRINTF_LIKE(5, 0)
 static void fill(struct odata_error *err, int http_status, const char *code, const char *target,
                  const char *fmt, va_list args)
 {

@@ -22,6 +22,11 @@ enum {
     POOL_BYTES = 64 * 1024,
     /* An autotuned send buffer grows to 4 MB: 200 stalled readers held 755 MB of kernel memory. */
     SEND_BUFFER_BYTES = 128 * 1024,
+    /* Suspending and resuming cost libmicrohttpd two calls of epoll_ctl(): an exchange that is
+       answered within this time is not suspended, but stays among those that are run. */
+    LINGER_MS = 5,
+    /* Runs of libmicrohttpd in one turn, while it gets on: each sends a chunk of every stream. */
+    RUNS_A_TURN = 8,
     /* A client that leaves while it waits is looked for only after so long: most requests are
        answered sooner, and cost no epoll_ctl(). */
     WATCH_AFTER_MS = 50,
@@ -62,6 +67,9 @@ struct http {
     struct MHD_Daemon *daemon;
     struct watch watch; /* of libmicrohttpd's epoll descriptor */
     bool run_wanted;
+    bool progress;    /* a callback of this run has moved something on */
+    size_t lingering; /* exchanges in WORKING or ANSWERED that are not suspended */
+    int64_t last_run_ms;
     bool draining;
     bool incoming_admin; /* of the connection that is being added */
     struct http_conn *conns;
@@ -157,10 +165,27 @@ static void waiting_remove(struct http *h, struct http_exchange *x)
     x->waiting_after = NULL;
 }
 
+/* It waits, and is not suspended yet. */
+static void linger(struct http_exchange *x)
+{
+    x->lingers = true;
+    x->lingers_since_ms = loop_now_ms(x->conn->http->loop);
+    x->conn->http->lingering++;
+}
+
+static void end_lingering(struct http_exchange *x)
+{
+    if (x->lingers) {
+        x->lingers = false;
+        x->conn->http->lingering--;
+    }
+}
+
 static void suspend(struct http_exchange *x)
 {
     struct http *h = x->conn->http;
     assert(!x->suspended);
+    end_lingering(x);
     x->suspended = true;
     MHD_suspend_connection(x->conn->mhd);
     x->waiting_since_ms = loop_now_ms(h->loop);
@@ -179,16 +204,16 @@ static void suspend(struct http_exchange *x)
 
 static void resume(struct http_exchange *x)
 {
+    struct http *h = x->conn->http;
+    h->run_wanted = true;
     if (!x->suspended) {
         return;
     }
-    struct http *h = x->conn->http;
     x->suspended = false;
     waiting_remove(h, x);
     /* Ours goes first: libmicrohttpd may close the descriptor as soon as it runs. */
     loop_unwatch(h->loop, &x->conn->watch);
     MHD_resume_connection(x->conn->mhd);
-    h->run_wanted = true;
 }
 
 /* The exchange cannot go on; libmicrohttpd will find out, and say that it has ended. */
@@ -374,6 +399,24 @@ static struct http_conn *conn_of(struct MHD_Connection *mhd)
 }
 
 /*
+ * `http://host/path` is another way to write `/path` (RFC 9112 3.2.2): proxies send it. The host is
+ * compared with the Host field later.
+ */
+static struct str without_authority(struct str target, struct str *out_authority)
+{
+    *out_authority = STR("");
+    size_t scheme = str_ieq(str_slice(target, 0, 7), STR("http://"))    ? 7
+                    : str_ieq(str_slice(target, 0, 8), STR("https://")) ? 8
+                                                                        : 0;
+    if (scheme == 0) {
+        return target;
+    }
+    size_t path = str_find(target, '/', scheme);
+    *out_authority = str_slice(target, scheme, path);
+    return path == target.len ? STR("/") : str_from_offset(target, path);
+}
+
+/*
  * The request line is here, not decoded and not split: what is returned becomes the request's
  * pointer in all later callbacks.
  */
@@ -387,6 +430,7 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd
     }
     c->exchange = x;
     c->used = true;
+    c->http->progress = true;
     conn_deadline_in(c, c->http->options.header_timeout_ms);
     size_t length = strlen(target);
     if (length > c->http->options.max_url_bytes) {
@@ -397,6 +441,7 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd
     if (!arena_copy(&x->arena, (struct str){target, length}, &x->target)) {
         odata_error_too_complex(&x->refusal);
     }
+    x->target = without_authority(x->target, &x->authority);
     return x;
 }
 
@@ -443,6 +488,7 @@ static ssize_t on_read(void *cls, uint64_t pos, char *buf, size_t max)
     size_t got = 0;
     switch (h->handler.read(x, buf, max, &got)) {
     case STEP_OK:
+        h->progress = true;
         x->sent_bytes += got;
         return (ssize_t)got;
     case STEP_AGAIN:
@@ -480,6 +526,8 @@ static enum MHD_Result queue_response(struct http_exchange *x)
 {
     struct http_conn *c = x->conn;
     struct http_response *r = &x->response;
+    end_lingering(x);
+    c->http->progress = true;
     struct MHD_Response *response = make_response(x);
     if (response == NULL) {
         return MHD_NO;
@@ -529,6 +577,15 @@ static enum MHD_Result take_head(struct http_exchange *x, struct str method, boo
     }
     if (x->refusal.http_status != 0) {
         return refuse(x, &x->refusal);
+    }
+    bool names_host = x->authority.len == 0 || str_ieq(x->authority, x->head.fields[FIELD_HOST]);
+    bool has_path = str_starts_with(x->target, STR("/")) || str_eq(x->target, STR("*"));
+    if (!names_host || !has_path) {
+        metrics_add(h->options.metrics, METRIC_REFUSED_HEADERS, 1);
+        odata_error_set(&err, 400, ODATA_CODE_BAD_URL, "",
+                        names_host ? "the request target is not a path"
+                                   : "the request target names another host than Host");
+        return refuse(x, &err);
     }
     if (x->conn->overload) {
         metrics_add(h->options.metrics, METRIC_REFUSED_CONNECTIONS, 1);
@@ -587,7 +644,16 @@ static enum MHD_Result start(struct http_exchange *x)
     if (x->state == EXCHANGE_ANSWERED) {
         return queue_response(x);
     }
-    suspend(x);
+    linger(x);
+    return MHD_YES;
+}
+
+/* Asked again for an answer that is not there: what takes longer is suspended. */
+static enum MHD_Result wait_on(struct http_exchange *x)
+{
+    if (loop_now_ms(x->conn->http->loop) - x->lingers_since_ms >= LINGER_MS) {
+        suspend(x);
+    }
     return MHD_YES;
 }
 
@@ -613,9 +679,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
             return goes_on ? MHD_YES : MHD_NO;
         }
         return start(x);
+    case EXCHANGE_WORKING:
+        return wait_on(x);
     case EXCHANGE_ANSWERED:
         return queue_response(x);
-    case EXCHANGE_WORKING: /* nobody resumes it without an answer */
     case EXCHANGE_SENDING:
     case EXCHANGE_STARVED:
     case EXCHANGE_BROKEN:
@@ -647,8 +714,10 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **req_cls,
         return;
     }
     struct http_conn *c = x->conn;
+    end_lingering(x);
     waiting_remove(h, x);
     loop_unwatch(h->loop, &c->watch);
+    h->progress = true;
     c->exchange = NULL;
     /* A refusal was handed to the handler too: only what never got so far has no end. */
     if (x->state != EXCHANGE_RECEIVING && x->owner != NULL) {
@@ -815,29 +884,39 @@ void http_add_client(struct http *h, int fd, const struct sockaddr *peer, sockle
     h->run_wanted = true;
 }
 
+/*
+ * libmicrohttpd has something to do now. While something lingers it always says so: then only
+ * events, answers and progress count.
+ */
+static bool daemon_is_due(struct http *h)
+{
+    MHD_UNSIGNED_LONG_LONG timeout = 0;
+    if (h->lingering > 0) {
+        return loop_now_ms(h->loop) - h->last_run_ms >= LINGER_MS;
+    }
+    return MHD_get_timeout(h->daemon, &timeout) == MHD_YES && timeout == 0;
+}
+
 int64_t http_wait_ms(struct http *h)
 {
-    if (h->run_wanted) {
+    if (h->run_wanted || daemon_is_due(h)) {
+        h->run_wanted = true;
         return 0;
     }
-    MHD_UNSIGNED_LONG_LONG timeout = 0;
-    if (MHD_get_timeout(h->daemon, &timeout) != MHD_YES) {
-        return INT64_MAX;
-    }
-    if (timeout == 0) {
-        h->run_wanted = true;
-    }
-    return timeout > INT32_MAX ? INT32_MAX : (int64_t)timeout;
+    return h->lingering > 0 ? LINGER_MS : INT64_MAX;
 }
 
 void http_run(struct http *h)
 {
-    MHD_UNSIGNED_LONG_LONG timeout = 0;
-    if (!h->run_wanted && (MHD_get_timeout(h->daemon, &timeout) != MHD_YES || timeout > 0)) {
-        return;
+    for (int i = 0; i < RUNS_A_TURN && (h->run_wanted || daemon_is_due(h)); i++) {
+        h->run_wanted = false;
+        h->progress = false;
+        h->last_run_ms = loop_now_ms(h->loop);
+        MHD_run(h->daemon);
+        /* What came in is read on, what goes out is written on; a run that only asked those that
+           linger is not repeated. */
+        h->run_wanted = h->run_wanted || h->progress;
     }
-    h->run_wanted = false;
-    MHD_run(h->daemon);
 }
 
 void http_response_header(struct http_exchange *x, const char *name, const char *value)

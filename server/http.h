@@ -63,7 +63,7 @@ enum http_end {
 /* RECEIVING -> WORKING -> ANSWERED -> SENDING <-> STARVED; any of them -> BROKEN. */
 enum exchange_state {
     EXCHANGE_RECEIVING, /* head or body are not complete; the handler knows nothing of it */
-    EXCHANGE_WORKING,   /* started, no answer yet; suspended once start() has returned */
+    EXCHANGE_WORKING,   /* started, no answer yet; suspended when that takes longer */
     EXCHANGE_ANSWERED,  /* the answer waits for libmicrohttpd to fetch it */
     EXCHANGE_SENDING,   /* libmicrohttpd sends, and asks for more */
     EXCHANGE_STARVED,   /* the stream has nothing just now; suspended */
@@ -90,10 +90,13 @@ struct http_exchange {
     enum exchange_state state;
     enum http_end how;
     bool head_checked;
+    struct str authority;       /* of a target that names its host */
     struct odata_error refusal; /* http_status 0: none */
     struct bytes body_bytes;
     uint64_t body_seen;
     bool suspended;
+    bool lingers; /* waits for its answer without being suspended */
+    int64_t lingers_since_ms;
     struct http_exchange *waiting_before; /* the list of suspended ones that are not watched yet */
     struct http_exchange *waiting_after;
     int64_t waiting_since_ms;

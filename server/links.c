@@ -204,6 +204,18 @@ bool links_service_root(struct arena *a, const struct links_options *options,
     return join(a, parts, ARRAY_SIZE(parts), out_root, err);
 }
 
+bool links_context_url(struct arena *a, struct str root, struct str fragment, struct str *out_url,
+                       struct odata_error *err)
+{
+    const struct str parts[] = {
+        root,
+        STR("$metadata"),
+        fragment.len > 0 ? STR("#") : STR(""),
+        fragment,
+    };
+    return join(a, parts, ARRAY_SIZE(parts), out_url, err);
+}
+
 /* RFC 3986 3.3 and 3.4: what may stand in a path or query as it is. `%` starts an escape. */
 static bool is_url_char(char c)
 {

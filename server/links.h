@@ -39,6 +39,10 @@ bool links_service_root(struct arena *a, const struct links_options *options,
 bool links_next_url(struct arena *a, struct str root, struct str raw_path, struct str raw_query,
                     struct str *out_url, struct odata_error *err) NODISCARD;
 
+/* `$metadata` below root, and `#fragment` when there is one. */
+bool links_context_url(struct arena *a, struct str root, struct str fragment, struct str *out_url,
+                       struct odata_error *err) NODISCARD;
+
 /* host, host:port or [address]:port, of characters that a host may have. */
 bool links_is_host(struct str host);
 

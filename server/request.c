@@ -7,6 +7,7 @@
 
 #include "odata/feed_writer.h"
 #include "odata/service_doc.h"
+#include "server/links.h"
 #include "server/prepare.h"
 #include "server/reply.h"
 #include "storage/db_read.h"
@@ -170,8 +171,18 @@ static enum step write_rows(struct request *r)
 {
     size_t high_mark = r->env->service->config->buffer_bytes;
     enum step step = feed_writer_step(r->writer, high_mark, &r->err);
-    if (step != STEP_FAIL && bytes_failed(&r->x->out)) {
-        odata_error_set(&r->err, 500, ODATA_CODE_INTERNAL, "", "no memory for a row");
+    if (bytes_failed(&r->x->out)) {
+        /* The buffer has no limit that a row could reach, so the writer met a value that is not of
+           its property's type: the column has another type by now. (Or memory is short, and then
+           it is right as well to come again.) */
+        const struct service *s = r->env->service;
+        odata_error_set(&r->err, 503, ODATA_CODE_MODEL_CHANGED, "",
+                        "the database's tables have changed");
+        r->err.retry_after_s = 1;
+        metrics_add(r->env->metrics, METRIC_MODEL_STALE, 1);
+        if (s->model_stale != NULL) {
+            s->model_stale(s->model_stale_ctx);
+        }
         return STEP_FAIL;
     }
     return step;
@@ -286,9 +297,9 @@ static bool open_writer(struct request *r, const struct sql_read *sql)
         spec.raw = pg_value_raw(&read->value->type, read->value->pg);
     }
     if (r->p.format.metadata != METADATA_NONE &&
-        !arena_format(&r->x->arena, &spec.context, "%.*s$metadata#%.*s", STR_ARG(r->p.root),
-                      STR_ARG(plan->context_fragment))) {
-        return odata_error_too_complex(&r->err);
+        !links_context_url(&r->x->arena, r->p.root, plan->context_fragment, &spec.context,
+                           &r->err)) {
+        return false;
     }
     if (!prepare_next_url(r->x, &r->p, &spec.next_url, &r->err)) {
         return false;
@@ -317,9 +328,10 @@ static void respond_metadata(struct request *r)
     bool known = document_etag_matches(x->head.fields[FIELD_IF_NONE_MATCH], etag);
     reply_begin(x, r->env->service, known ? 304 : 200, r->p.version);
     http_response_header(x, "ETag", etag);
+    /* Of a 304 only the length is sent, which must be that of the 200 (RFC 9110 8.6). */
+    reply_body(x, bytes_str(&d->metadata[r->p.version]));
     if (!known) {
         reply_content_type(x, &r->p.format);
-        reply_body(x, bytes_str(&d->metadata[r->p.version]));
     }
     respond(r);
 }
@@ -328,7 +340,7 @@ static void respond_service_document(struct request *r)
 {
     struct http_exchange *x = r->x;
     struct str context;
-    bool whole = arena_format(&x->arena, &context, "%.*s$metadata", STR_ARG(r->p.root));
+    bool whole = links_context_url(&x->arena, r->p.root, STR(""), &context, &r->err);
     if (whole) {
         service_doc_put(&x->out, r->document->model, &r->p.format, context);
     }

@@ -29,7 +29,7 @@ struct catalog_options {
     size_t schema_count;
     const struct catalog_override *overrides;
     size_t override_count;
-    int64_t timeout_ms; /* for connecting and for each query */
+    int64_t timeout_ms; /* for connecting and for each query; 0 = as long as it takes */
 };
 
 /*

@@ -85,8 +85,8 @@ static PGconn *connect_to(const struct catalog_options *options, struct odata_er
 /* Waits until the next result is there. False when it takes too long or the connection is lost. */
 static bool wait_result(const struct catalog_connection *conn)
 {
-    int64_t wait_ms = conn->timeout_ms + GRACE_MS;
-    int timeout_ms = wait_ms > INT32_MAX ? -1 : (int)wait_ms;
+    bool bounded = conn->timeout_ms > 0 && conn->timeout_ms <= INT32_MAX - GRACE_MS;
+    int timeout_ms = bounded ? (int)conn->timeout_ms + GRACE_MS : -1;
     while (PQisBusy(conn->pg)) {
         struct pollfd p = {.fd = PQsocket(conn->pg), .events = POLLIN};
         int ready = poll(&p, 1, timeout_ms);

@@ -68,7 +68,7 @@ struct db_read {
 
 static struct db_read *of_seat(struct pool_seat *seat)
 {
-    return (struct db_read *)((char *)seat - offsetof(struct db_read, seat));
+    return (struct db_read *)(void *)((char *)seat - offsetof(struct db_read, seat));
 }
 
 static struct db_read *of_client(struct conn_client *client)
@@ -126,12 +126,12 @@ static void drop_results(struct db_read *r)
     r->has_count = false;
 }
 
-static void leave(struct db_read *r)
+static void leave(struct db_read *r, enum seat_leave how)
 {
     if (r->has_set) {
         cursor_set_detach(&r->set);
     }
-    pool_seat_leave(r->pool, &r->seat, r->in_transaction);
+    pool_seat_leave(r->pool, &r->seat, r->in_transaction, how);
     r->in_transaction = false;
     r->conn = NULL;
 }
@@ -139,7 +139,7 @@ static void leave(struct db_read *r)
 static void fail(struct db_read *r, const struct odata_error *err)
 {
     r->err = *err;
-    leave(r);
+    leave(r, SEAT_LEAVE_OVER);
     read_enter(r, READ_FAILED);
     wake_if_waiting(r);
 }
@@ -267,7 +267,7 @@ static bool can_retry(const struct db_read *r)
 /* From the beginning, on whatever connection it gets; nobody has seen anything of the first try. */
 static void start_again(struct db_read *r)
 {
-    leave(r);
+    leave(r, SEAT_LEAVE_OVER);
     drop_results(r);
     r->retried = true;
     r->last_words.http_status = 0;
@@ -430,7 +430,7 @@ static void on_synced(struct conn_client *client, int64_t ran_ms)
     }
     learn(r, ran_ms);
     r->in_transaction = false;
-    leave(r);
+    leave(r, SEAT_LEAVE_OVER);
     read_enter(r, READ_COMPLETE);
     wake_if_waiting(r);
 }
@@ -460,7 +460,7 @@ static void complete_stream(struct db_read *r)
     conn_send_once(r->conn, NULL, NULL, "COMMIT", NULL, 0);
     conn_sync(r->conn, NULL);
     r->in_transaction = false;
-    leave(r);
+    leave(r, SEAT_LEAVE_OVER);
     read_enter(r, READ_COMPLETE);
 }
 
@@ -625,7 +625,7 @@ void db_read_close(struct db_read *r)
     if (r == NULL) {
         return;
     }
-    leave(r);
+    leave(r, SEAT_LEAVE_ABANDONED);
     pool_seat_sleep(r->pool, &r->seat);
     drop_results(r);
     free(r->fields);

@@ -21,6 +21,11 @@ enum seat_state {
     SEAT_SEATED,  /* at a connection */
 };
 
+enum seat_leave {
+    SEAT_LEAVE_OVER,      /* all came, or it failed: only the end of the transaction is awaited */
+    SEAT_LEAVE_ABANDONED, /* a query may still run: it is cancelled when it does not end soon */
+};
+
 struct pool_seat;
 
 struct pool_seat_ops {
@@ -63,7 +68,8 @@ void pool_seat_take_again(struct pool *p, struct pool_seat *seat);
  * Leaves the line or the connection. in_transaction: a BEGIN was sent that nothing has ended. What
  * still runs is cancelled after a short time; nobody gets the connection before it is clean.
  */
-void pool_seat_leave(struct pool *p, struct pool_seat *seat, bool in_transaction);
+void pool_seat_leave(struct pool *p, struct pool_seat *seat, bool in_transaction,
+                     enum seat_leave how);
 
 /* Calls ops->wake() from the loop, soon. pool_seat_sleep() takes it back. */
 void pool_seat_wake(struct pool *p, struct pool_seat *seat);

@@ -29,6 +29,8 @@ void sql_put_sort_value(struct sql *s, const struct bound_expr *e, struct str va
 /* sql_put_sort() of this is the column itself. */
 bool sql_sorts_raw(const struct bound_expr *e);
 
+/* sql_join.c */
+
 /* Table and alias of a source. */
 void sql_put_table(struct sql *s, const struct source *source);
 /* ` LEFT JOIN ...` for what is reached from root; only what the choice of rows needs, or all. */

@@ -54,12 +54,7 @@ static bool add_sort(struct reading *r, struct columns *c, const struct bound_ex
     return columns_add(r, c, &column, out_field);
 }
 
-/* Starts a condition of WHERE, or goes on with it. */
-struct conditions {
-    bool any;
-};
-
-static void next_condition(struct sql *s, struct conditions *c)
+void sql_next_condition(struct sql *s, struct conditions *c)
 {
     sql_put_own(s, c->any ? STR(" AND ") : STR(" WHERE "));
     c->any = true;
@@ -68,7 +63,7 @@ static void next_condition(struct sql *s, struct conditions *c)
 static void put_filter(struct sql *s, struct conditions *c, const struct read *read)
 {
     if (read->filter != NULL) {
-        next_condition(s, c);
+        sql_next_condition(s, c);
         sql_put_true(s, read->filter);
     }
 }
@@ -206,7 +201,7 @@ static void put_keys(struct sql *s, struct conditions *c, const struct read *rea
             const struct bound_expr *sides[] = {&column, step->key_values[k]};
             struct bound_expr equal = {
                 .kind = BOUND_OPERATOR, .op = OP_EQ, .args = sides, .arg_count = 2};
-            next_condition(s, c);
+            sql_next_condition(s, c);
             sql_put_true(s, &equal);
         }
     }
@@ -237,122 +232,10 @@ static void put_source_conditions(struct sql *s, struct conditions *c, const str
 {
     put_keys(s, c, read, read->step_count - 1);
     if (needs_guard(read)) {
-        next_condition(s, c);
+        sql_next_condition(s, c);
         put_guard(s, read, read->step_count - 2);
     }
     put_filter(s, c, read);
-}
-
-static bool is_null(const struct bound_expr *value)
-{
-    return value->text.ptr == NULL;
-}
-
-static void put_after_value(struct sql *s, const struct read *read, size_t i)
-{
-    sql_put_sort_value(s, read->order[i].expr, read->after[i]->text);
-}
-
-/* (a, b) > (x, y): when all go the same way and none can be null. An index on (a, b) serves it. */
-static bool put_after_row(struct sql *s, struct conditions *c, const struct read *read)
-{
-    for (size_t i = 0; i < read->order_count; i++) {
-        if (read->order[i].expr->nullable || is_null(read->after[i]) ||
-            read->order[i].descending != read->order[0].descending) {
-            return false;
-        }
-    }
-    next_condition(s, c);
-    for (size_t i = 0; i < read->order_count; i++) {
-        sql_put_own(s, i == 0 ? STR("(") : STR(", "));
-        sql_put_sort(s, read->order[i].expr);
-    }
-    sql_put_own(s, read->order[0].descending ? STR(") < (") : STR(") > ("));
-    for (size_t i = 0; i < read->order_count; i++) {
-        if (i > 0) {
-            SQL_PUT(s, ", ");
-        }
-        put_after_value(s, read, i);
-    }
-    bytes_put_char(s->out, ')');
-    return true;
-}
-
-/* Nothing can stand behind it: a null that comes last. */
-static bool is_last(const struct read *read, size_t i)
-{
-    return read->order[i].descending && is_null(read->after[i]);
-}
-
-static void put_same(struct sql *s, const struct read *read, size_t i)
-{
-    sql_put_sort(s, read->order[i].expr);
-    if (is_null(read->after[i])) {
-        SQL_PUT(s, " IS NULL");
-    } else {
-        SQL_PUT(s, " = ");
-        put_after_value(s, read, i);
-    }
-}
-
-static void put_behind(struct sql *s, const struct read *read, size_t i)
-{
-    const struct bound_order *o = &read->order[i];
-    bool null_follows = o->descending && o->expr->nullable;
-    if (null_follows) {
-        bytes_put_char(s->out, '(');
-    }
-    sql_put_sort(s, o->expr);
-    if (is_null(read->after[i])) {
-        SQL_PUT(s, " IS NOT NULL");
-    } else {
-        sql_put_own(s, o->descending ? STR(" < ") : STR(" > "));
-        put_after_value(s, read, i);
-    }
-    if (null_follows) {
-        SQL_PUT(s, " OR ");
-        sql_put_sort(s, o->expr);
-        SQL_PUT(s, " IS NULL)");
-    }
-}
-
-/*
- * a > x OR (a = x AND b > y) OR ...: any directions, any nulls. A bound on the first value stands
- * before it when there is one, so that an index can start there.
- */
-static void put_after_any(struct sql *s, struct conditions *c, const struct read *read)
-{
-    const struct bound_order *first = &read->order[0];
-    if (!is_null(read->after[0]) && !(first->descending && first->expr->nullable)) {
-        next_condition(s, c);
-        sql_put_sort(s, first->expr);
-        sql_put_own(s, first->descending ? STR(" <= ") : STR(" >= "));
-        put_after_value(s, read, 0);
-    }
-    next_condition(s, c);
-    bytes_put_char(s->out, '(');
-    bool any = false;
-    for (size_t i = 0; i < read->order_count; i++) {
-        if (is_last(read, i)) {
-            continue;
-        }
-        sql_put_own(s, any ? STR(" OR (") : STR("("));
-        any = true;
-        for (size_t k = 0; k < i; k++) {
-            put_same(s, read, k);
-            SQL_PUT(s, " AND ");
-        }
-        put_behind(s, read, i);
-        bytes_put_char(s->out, ')');
-    }
-    sql_put_own(s, any ? STR(")") : STR("false)"));
-}
-
-static void put_after(struct sql *s, struct conditions *c, const struct read *read)
-{
-    if (read->after != NULL && read->order_count > 0 && !put_after_row(s, c, read)) {
-        put_after_any(s, c, read);
-    }
 }
 
 static bool end_statement(struct reading *r, struct sql *s, struct sql_statement *out)
@@ -376,7 +259,7 @@ static bool build_root_statement(struct reading *r, const struct read *read,
     sql_put_joins(&s, read->source, false);
     sql_into(&s, SQL_WHERE);
     put_source_conditions(&s, &c, read);
-    put_after(&s, &c, read);
+    sql_put_after(&s, &c, read);
     sql_into(&s, SQL_ORDER);
     put_order(&s, read);
     put_limit(&s, !read->single && limit > 0, limit, read->skip);

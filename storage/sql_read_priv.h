@@ -36,6 +36,17 @@ struct reading {
     size_t level_count;
 };
 
+/* The conditions of a WHERE: whether one stands there already. */
+struct conditions {
+    bool any;
+};
+
+/* ` WHERE ` or ` AND ` */
+void sql_next_condition(struct sql *s, struct conditions *c);
+
+/* sql_keyset.c: what comes behind read->after in the order of read; nothing on a first page. */
+void sql_put_after(struct sql *s, struct conditions *c, const struct read *read);
+
 /* The place of a column in the list; it is added when it is not there yet. False: the arena. */
 bool columns_add(struct reading *r, struct columns *c, const struct column *column,
                  unsigned *out_field) NODISCARD;

@@ -54,7 +54,7 @@ START_TEST(suggests_what_was_probably_meant)
     const struct thing things[] = {
         {0, STR("Name"), 0}, {0, STR("UnitPrice"), 0}, {0, STR("ID"), 0}, {0, STR("Category"), 0}};
     struct named n = named_things(things, 4);
-    ck_assert_uint_eq(name_index_nearest(&n, STR("Nmae")), 4);
+    ck_assert_uint_eq(name_index_nearest(&n, STR("Nmae")), 0);
     ck_assert_uint_eq(name_index_nearest(&n, STR("Nam")), 0);
     ck_assert_uint_eq(name_index_nearest(&n, STR("unitprice")), 1);
     ck_assert_uint_eq(name_index_nearest(&n, STR("UnitPrize")), 1);

@@ -1,0 +1,68 @@
+#include "storage/sql_expr.h"
+
+void sql_put_table(struct sql *s, const struct source *source)
+{
+    sql_put_qualified(s, source->type->schema, source->type->table);
+    SQL_PUT(s, " AS ");
+    sql_put_alias(s, 't', source->number);
+}
+
+void sql_put_link_table(struct sql *s, const struct navigation *n, const struct source *to)
+{
+    sql_put_qualified(s, n->link->schema, n->link->table);
+    SQL_PUT(s, " AS ");
+    sql_put_alias(s, 'l', to->number);
+}
+
+static void put_link_side(struct sql *s, const struct source *to, const struct str *columns,
+                          const struct property **properties, size_t count,
+                          const struct source *side)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) {
+            SQL_PUT(s, " AND ");
+        }
+        sql_put_alias(s, 'l', to->number);
+        bytes_put_char(s->out, '.');
+        sql_put_ident(s, columns[i]);
+        SQL_PUT(s, " = ");
+        sql_put_column(s, side, properties[i]);
+    }
+}
+
+void sql_put_link_near(struct sql *s, const struct navigation *n, const struct source *from,
+                       const struct source *to)
+{
+    put_link_side(s, to, n->link->local_columns, n->link->local, n->link->local_count, from);
+}
+
+void sql_put_link_far(struct sql *s, const struct navigation *n, const struct source *to)
+{
+    put_link_side(s, to, n->link->remote_columns, n->link->remote, n->link->remote_count, to);
+}
+
+void sql_put_join_on(struct sql *s, const struct navigation *n, const struct source *from,
+                     const struct source *to)
+{
+    for (size_t i = 0; i < n->join_count; i++) {
+        if (i > 0) {
+            SQL_PUT(s, " AND ");
+        }
+        sql_put_column(s, to, n->joins[i].remote);
+        SQL_PUT(s, " = ");
+        sql_put_column(s, from, n->joins[i].local);
+    }
+}
+
+void sql_put_joins(struct sql *s, const struct source *root, bool only_filter)
+{
+    for (const struct source *j = root->joined; j != NULL; j = j->next) {
+        if (only_filter && !j->in_filter) {
+            continue;
+        }
+        SQL_PUT(s, " LEFT JOIN ");
+        sql_put_table(s, j);
+        SQL_PUT(s, " ON ");
+        sql_put_join_on(s, j->via, j->from, j);
+    }
+}
