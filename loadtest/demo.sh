@@ -58,8 +58,9 @@ if [ "$(id -u)" = 0 ]; then
         ln -sfn "$(mktemp -d /var/tmp/sluice-demo.XXXXXX)" "$dir"
     fi
     mkdir -p "$dir/"
-    chown "$user:" "$dir/"
-    "${as[@]}" test -x "$dir/" || fail "user '$user' cannot enter $dir; set DEMO_DIR to a folder that it can"
+    dir=$(cd "$dir/" && pwd -P)
+    chown "$user:" "$dir"
+    "${as[@]}" test -x "$dir" || fail "user '$user' cannot enter $dir; set DEMO_DIR to a folder that it can"
 fi
 mkdir -p "$dir/"
 dir=$(cd "$dir/" && pwd -P)
