@@ -1,22 +1,10 @@
 #include "storage/conninfo.h"
 
 #include <arpa/inet.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "odata/bytes.h"
-
-/*
- * What every session must have, whatever the database or the role says (DESIGN 4; RELIABILITY 6.5).
- * client_connection_check_interval ends a query whose client is gone, our own death included.
- */
-static const char SESSION_OPTIONS[] =
-    "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601 -c extra_float_digits=1"
-    " -c bytea_output=hex -c standard_conforming_strings=on -c default_transaction_read_only=on"
-    " -c lock_timeout=5s -c idle_in_transaction_session_timeout=90s"
-    " -c client_connection_check_interval=1s";
 
 enum {
     MAX_KEYWORDS = 64
@@ -110,7 +98,7 @@ static bool split_targets(struct conninfo *info, const PQconninfoOption *default
 }
 
 static bool make_session_options(struct conninfo *info, const PQconninfoOption *defaults,
-                                 int64_t statement_timeout_ms)
+                                 const struct session_options *session)
 {
     const char *users = option_value(info->options, "options");
     if (users == NULL) {
@@ -118,14 +106,16 @@ static bool make_session_options(struct conninfo *info, const PQconninfoOption *
     }
     struct bytes b;
     bytes_init(&b, 64 * 1024);
-    bytes_format(&b, "%s%s%s -c statement_timeout=%" PRId64, users == NULL ? "" : users,
-                 users == NULL ? "" : " ", SESSION_OPTIONS, statement_timeout_ms);
+    if (users != NULL) {
+        bytes_put_str(&b, str_from(users));
+    }
+    session_put_options(&b, session);
     info->session_options = bytes_failed(&b) ? NULL : strndup(bytes_str(&b).ptr, bytes_str(&b).len);
     bytes_fini(&b);
     return info->session_options != NULL;
 }
 
-bool conninfo_init(struct conninfo *info, const char *uri, int64_t statement_timeout_ms)
+bool conninfo_init(struct conninfo *info, const char *uri, const struct session_options *session)
 {
     *info = (struct conninfo){0};
     char *reason = NULL;
@@ -142,7 +132,7 @@ bool conninfo_init(struct conninfo *info, const char *uri, int64_t statement_tim
     }
     PQconninfoOption *defaults = PQconndefaults();
     bool ok = info->options != NULL && split_targets(info, defaults) &&
-              make_session_options(info, defaults, statement_timeout_ms);
+              make_session_options(info, defaults, session);
     PQconninfoFree(defaults);
     if (!ok) {
         conninfo_fini(info);

@@ -16,6 +16,7 @@
 #include <libpq-fe.h>
 
 #include "odata/compiler.h"
+#include "storage/session.h"
 
 /* One place to try; NULL = libpq's default. */
 struct conn_target {
@@ -36,7 +37,8 @@ struct conninfo {
  * Parses a libpq connection string or URI; "" means libpq's variables alone. False when memory is
  * short. What cannot be parsed is kept and makes conninfo_start() fail with libpq's reason.
  */
-bool conninfo_init(struct conninfo *info, const char *uri, int64_t statement_timeout_ms) NODISCARD;
+bool conninfo_init(struct conninfo *info, const char *uri,
+                   const struct session_options *session) NODISCARD;
 void conninfo_fini(struct conninfo *info);
 
 /* The target's host has to be looked up first: it is a name, not a path or an address. */

@@ -5,7 +5,8 @@
  * nobody asks does not take bytes from its socket.
  *
  * Owns:   its place in line, its connection while it has one, the results it stands on.
- * Memory: at each level at most two batches of about fetch_bytes, and libpq's input buffer.
+ * Memory: at each level the current batch of about fetch_bytes, and at most two more that were asked
+ *         for (storage/cursor.h); with one level those stay in the socket. Then libpq's input buffer.
  */
 #ifndef STORAGE_DB_READ_H
 #define STORAGE_DB_READ_H

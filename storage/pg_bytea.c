@@ -2,11 +2,16 @@
 
 #include "storage/pg_value_priv.h"
 
-/* The value of a hexadecimal digit plus one; 0 for every other byte. */
+enum {
+    IS_DIGIT = 0x10, /* beside the value, so that a wrong digit can be looked for once at the end */
+};
+
+/* The value of a hexadecimal digit with IS_DIGIT; 0 for every other byte. */
 static const unsigned char hex_values[256] = {
-    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
-    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+    ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14, ['5'] = 0x15,
+    ['6'] = 0x16, ['7'] = 0x17, ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1a, ['b'] = 0x1b,
+    ['c'] = 0x1c, ['d'] = 0x1d, ['e'] = 0x1e, ['f'] = 0x1f, ['A'] = 0x1a, ['B'] = 0x1b,
+    ['C'] = 0x1c, ['D'] = 0x1d, ['E'] = 0x1e, ['F'] = 0x1f,
 };
 
 /* RFC 4648, 5: base64url. */
@@ -18,13 +23,13 @@ static bool has_hex_form(const char *text, size_t len)
     return len >= 2 && text[0] == '\\' && text[1] == 'x' && len % 2 == 0;
 }
 
-/* The octet of two digits; *io_wrong becomes not 0 when they are none. */
-static inline unsigned read_octet(const char *digits, unsigned *io_wrong)
+/* The octet of two digits; *io_digits loses IS_DIGIT when they are none. */
+static inline unsigned read_octet(const char *digits, unsigned *io_digits)
 {
     unsigned high = hex_values[(unsigned char)digits[0]];
     unsigned low = hex_values[(unsigned char)digits[1]];
-    *io_wrong |= (unsigned)(high == 0) | (unsigned)(low == 0);
-    return ((high - 1) << 4 | (low - 1)) & 0xffU;
+    *io_digits &= high & low;
+    return (high << 4 ^ low ^ IS_DIGIT) & 0xffU;
 }
 
 void pg_put_octets(struct bytes *out, const char *text, size_t len)
@@ -38,11 +43,11 @@ void pg_put_octets(struct bytes *out, const char *text, size_t len)
     if (room == NULL) {
         return;
     }
-    unsigned wrong = 0;
+    unsigned all = IS_DIGIT;
     for (size_t i = 0; i < count; i++) {
-        room[i] = (char)read_octet(text + 2 + 2 * i, &wrong);
+        room[i] = (char)read_octet(text + 2 + 2 * i, &all);
     }
-    if (wrong != 0) {
+    if (all != IS_DIGIT) {
         out->failed = true;
         return;
     }
@@ -72,23 +77,25 @@ void pg_put_base64url(struct bytes *out, const char *text, size_t len)
         return;
     }
     const char *digits = text + 2;
-    unsigned wrong = 0;
+    unsigned all = IS_DIGIT;
     for (; count >= 3; count -= 3) {
-        unsigned group = read_octet(digits, &wrong) << 16;
-        group |= read_octet(digits + 2, &wrong) << 8;
-        group |= read_octet(digits + 4, &wrong);
+        unsigned group = read_octet(digits, &all) << 16;
+        group |= read_octet(digits + 2, &all) << 8;
+        group |= read_octet(digits + 4, &all);
         put_group(to, group);
         digits += 6;
         to += 4;
     }
     if (count > 0) {
-        unsigned group = read_octet(digits, &wrong) << 16;
-        group |= count == 2 ? read_octet(digits + 2, &wrong) << 8 : 0;
+        unsigned group = read_octet(digits, &all) << 16;
+        group |= count == 2 ? read_octet(digits + 2, &all) << 8 : 0;
         put_group(to, group);
         to[3] = '=';
-        to[2] = count == 2 ? to[2] : '=';
+        if (count == 1) {
+            to[2] = '=';
+        }
     }
-    if (UNLIKELY(wrong != 0)) {
+    if (UNLIKELY(all != IS_DIGIT)) {
         out->failed = true;
         return;
     }

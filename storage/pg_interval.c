@@ -10,7 +10,7 @@ enum {
     SECONDS_PER_DAY = 86400,
     MICROS_PER_SECOND = 1000000,
     DAYS_PER_MONTH = 30,
-    MONTHS_PER_YEAR = 12,
+    DAYS_PER_YEAR = 12 * DAYS_PER_MONTH,
     NUMBER_DIGITS = 12, /* more than PostgreSQL has of any part: sums stay below 2^63 */
     FRACTION_DIGITS = 6,
 };
@@ -38,7 +38,7 @@ static const struct unit {
     int64_t days;
     int64_t seconds;
 } units[] = {
-    {'Y', false, MONTHS_PER_YEAR *DAYS_PER_MONTH, 0},
+    {'Y', false, DAYS_PER_YEAR, 0},
     {'M', false, DAYS_PER_MONTH, 0},
     {'W', false, 7, 0},
     {'D', false, 1, 0},

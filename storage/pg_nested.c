@@ -141,8 +141,8 @@ void pg_write_array(struct bytes *out, const char *text, size_t len, const struc
     struct pg_rest items = {begin + 1, end - 1};
     bytes_put_char(out, '[');
     if (items.at < items.end) {
-        char delimiter = form->extra == NULL ? ',' : *(const char *)form->extra;
-        if (UNLIKELY(!write_items(out, items, delimiter, form->element))) {
+        const char *delimiter = form->extra == NULL ? "," : form->extra;
+        if (UNLIKELY(!write_items(out, items, *delimiter, form->element))) {
             out->failed = true;
             return;
         }

@@ -212,7 +212,7 @@ static bool take_clock(struct pg_rest *c, int64_t *out_second_of_day, struct str
         hour > 23 || minute > 59 || second > 59) {
         return false;
     }
-    *out_second_of_day = (int64_t)(hour * 3600 + minute * 60 + second);
+    *out_second_of_day = (int64_t)hour * 3600 + (int64_t)minute * 60 + second;
     return true;
 }
 
@@ -232,7 +232,7 @@ static bool take_offset(struct pg_rest *c, int64_t *out_offset_s)
         second > 59) {
         return false;
     }
-    int64_t offset = (int64_t)(hour * 3600 + minute * 60 + second);
+    int64_t offset = (int64_t)hour * 3600 + (int64_t)minute * 60 + second;
     *out_offset_s = east ? offset : -offset;
     return true;
 }

@@ -67,6 +67,50 @@ static const struct value_form *make_form(struct arena *a, const struct type_ref
                                           const struct pg_type_ref *pg,
                                           const struct response_format *format, unsigned depth);
 
+/* The type can be told from the JSON value (JSON Format 4.5.3), or the object says it itself. */
+static bool is_plain(const struct type_ref *t)
+{
+    return t->type == EDM_UNTYPED ||
+           (!t->collection && (t->type == EDM_STRING || t->type == EDM_BOOLEAN ||
+                               t->type == EDM_DOUBLE || t->type == EDM_COMPLEX));
+}
+
+/* `"When@odata.type":"#Date",` in front of the label, as storage/read_shape.c has it for rows. */
+static bool annotate(struct arena *a, const struct property *p,
+                     const struct response_format *format, struct str *io_label)
+{
+    const struct type_ref *t = &p->type;
+    if (is_plain(t)) {
+        return true;
+    }
+    struct str space = STR("");
+    struct str name = edm_name(t->type);
+    if (t->type == EDM_ENUM) {
+        space = t->enum_type->namespace;
+        name = t->enum_type->name;
+    } else if (t->type == EDM_COMPLEX) {
+        space = t->complex_type->namespace;
+        name = t->complex_type->name;
+    } else {
+        name = str_from_offset(name, sizeof("Edm.") - 1);
+    }
+    const bool v4_0 = format->version == ODATA_4_0;
+    const bool hash = v4_0 || space.len > 0 || t->collection;
+    return arena_format(a, io_label, "\"%.*s@%stype\":\"%s%s%.*s%s%.*s%s\",%.*s", STR_ARG(p->name),
+                        v4_0 ? "odata." : "", hash ? "#" : "", t->collection ? "Collection(" : "",
+                        STR_ARG(space), space.len > 0 ? "." : "", STR_ARG(name),
+                        t->collection ? ")" : "", STR_ARG(*io_label));
+}
+
+/* `"@odata.type":"#NS.Address",` in front of the first member's label. */
+static bool annotate_object(struct arena *a, const struct complex_type *type,
+                            const struct response_format *format, struct str *io_label)
+{
+    return arena_format(a, io_label, "\"@%stype\":\"#%.*s.%.*s\",%.*s",
+                        format->version == ODATA_4_0 ? "odata." : "", STR_ARG(type->namespace),
+                        STR_ARG(type->name), STR_ARG(*io_label));
+}
+
 static const struct value_form *make_composite(struct arena *a, const struct complex_type *type,
                                                const struct response_format *format, unsigned depth)
 {
@@ -79,6 +123,11 @@ static const struct value_form *make_composite(struct arena *a, const struct com
         const struct property *p = &type->properties[i];
         members[i].form = make_form(a, &p->type, &p->pg, format, depth + 1);
         if (members[i].form == NULL || !json_make_label(a, p->name, &members[i].label)) {
+            return NULL;
+        }
+        if (format->metadata == METADATA_FULL &&
+            (!annotate(a, p, format, &members[i].label) ||
+             (i == 0 && !annotate_object(a, type, format, &members[i].label)))) {
             return NULL;
         }
     }

@@ -24,7 +24,7 @@
 /*
  * How a value of this type is written in JSON (JSON Format 7.1; DESIGN 4). NULL when memory is
  * short. type and pg are those of a property; collections and composites are made of the forms of
- * their parts.
+ * their parts. With metadata=full, objects say their type and that of their members.
  */
 const struct value_form *pg_value_json_form(struct arena *a, const struct type_ref *type,
                                             const struct pg_type_ref *pg,

@@ -205,9 +205,10 @@ bool session_params_make(struct arena *a, const char *db_uri, const struct sessi
 
 void session_clear_environment(void)
 {
-    unsetenv("PGTZ");
-    unsetenv("PGDATESTYLE");
-    unsetenv("PGCLIENTENCODING");
+    /* Not thread-safe, and so called before there are threads, as the header asks. */
+    unsetenv("PGTZ");             /* NOLINT(concurrency-mt-unsafe) */
+    unsetenv("PGDATESTYLE");      /* NOLINT(concurrency-mt-unsafe) */
+    unsetenv("PGCLIENTENCODING"); /* NOLINT(concurrency-mt-unsafe) */
 }
 
 bool session_check(const struct pg_conn *conn, struct odata_error *err)

@@ -216,4 +216,4 @@ CREATE INDEX events_kind_happened_at ON events (kind, happened_at, id);
 CREATE INDEX events_happened_at ON events (happened_at, id);
 COMMIT;
 
-ANALYZE;
+VACUUM (ANALYZE);

@@ -318,14 +318,16 @@ static struct property point_properties[] = {
      .type = {.type = EDM_STRING, .collection = true},
      .pg = {.element_oid = OID_TEXT}},
 };
-static const struct complex_type point = {.name = {STR_INIT("point3")},
+static const struct complex_type point = {.namespace = {STR_INIT("shop")},
+                                          .name = {STR_INIT("point3")},
                                           .properties = point_properties,
                                           .property_count = ARRAY_SIZE(point_properties)};
 static struct property line_properties[] = {
     {.name = {STR_INIT("a")}, .type = {.type = EDM_COMPLEX, .complex_type = &point}},
     {.name = {STR_INIT("b")}, .type = {.type = EDM_COMPLEX, .complex_type = &point}},
 };
-static const struct complex_type line = {.name = {STR_INIT("line")},
+static const struct complex_type line = {.namespace = {STR_INIT("shop")},
+                                         .name = {STR_INIT("line")},
                                          .properties = line_properties,
                                          .property_count = ARRAY_SIZE(line_properties)};
 static struct property one_properties[] = {
@@ -480,18 +482,47 @@ START_TEST(writes_long_nested_values)
 }
 END_TEST
 
+static const struct full_row {
+    enum odata_version version;
+    const char *json;
+} full_rows[] = {
+    {ODATA_4_0, "{\"@odata.type\":\"#shop.line\",\"a\":{\"@odata.type\":\"#shop.point3\","
+                "\"x@odata.type\":\"#Int32\",\"x\":1,\"label\":null,"
+                "\"bin@odata.type\":\"#Binary\",\"bin\":null,"
+                "\"tags@odata.type\":\"#Collection(String)\",\"tags\":[]},\"b\":null}"},
+    {ODATA_4_01, "{\"@type\":\"#shop.line\",\"a\":{\"@type\":\"#shop.point3\","
+                 "\"x@type\":\"Int32\",\"x\":1,\"label\":null,"
+                 "\"bin@type\":\"Binary\",\"bin\":null,"
+                 "\"tags@type\":\"#Collection(String)\",\"tags\":[]},\"b\":null}"},
+};
+
+START_TEST(names_types_in_full_metadata)
+{
+    struct arena a;
+    arena_init(&a, ARENA_LIMIT);
+    const struct type_ref type = {.type = EDM_COMPLEX, .complex_type = &line};
+    const struct pg_type_ref pg = {0};
+    const struct response_format format = {.version = full_rows[_i].version,
+                                           .metadata = METADATA_FULL};
+    const struct value_form *form = pg_value_json_form(&a, &type, &pg, &format);
+    check_json("full metadata", form, "(\"(1,,,{})\",)", full_rows[_i].json);
+    arena_fini(&a);
+}
+END_TEST
+
 /* Forms of a short arena: NULL until it suffices, and then right. */
 START_TEST(makes_forms_in_any_arena)
 {
     const struct type_ref type = {.type = EDM_COMPLEX, .complex_type = &line, .collection = true};
     const struct pg_type_ref pg = {0};
-    const struct response_format format = {0};
+    const struct response_format format = {.metadata = METADATA_FULL};
     for (size_t limit = 0;; limit += 16) {
         struct arena a;
         arena_init(&a, limit);
         const struct value_form *form = pg_value_json_form(&a, &type, &pg, &format);
         if (form != NULL) {
-            check_json("nulls", form, "{\"(,)\"}", "[{\"a\":null,\"b\":null}]");
+            check_json("nulls", form, "{\"(,)\"}",
+                       "[{\"@odata.type\":\"#shop.line\",\"a\":null,\"b\":null}]");
         }
         arena_fini(&a);
         if (form != NULL) {
@@ -615,6 +646,7 @@ Suite *pg_value_suite(void)
     tcase_add_loop_test(json, writes_times, 0, (int)ARRAY_SIZE(time_rows));
     tcase_add_loop_test(json, writes_nested, 0, (int)ARRAY_SIZE(nested_rows));
     tcase_add_test(json, writes_long_nested_values);
+    tcase_add_loop_test(json, names_types_in_full_metadata, 0, (int)ARRAY_SIZE(full_rows));
     tcase_add_test(json, makes_forms_in_any_arena);
     suite_add_tcase(s, json);
     TCase *others = tcase_create("url and raw");

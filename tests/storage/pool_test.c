@@ -502,6 +502,21 @@ START_TEST(connects_to_the_first_host_that_answers)
 }
 END_TEST
 
+/* What libpq sends for PGTZ wins over our options, as a pooler that swallows them would. */
+START_TEST(mends_a_session_without_its_settings)
+{
+    ck_assert_int_eq(setenv("PGTZ", "America/New_York", 1), 0);
+    open_with(2, 10, 1000);
+    struct simple_read s;
+    simple_init(&s, "SELECT timestamptz '2024-02-29 12:00Z', interval '1 h'", 2, 1);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_str_eq(read_text(&f, &s.read), "2024-02-29 12:00:00+00,PT1H;");
+    }
+    ck_assert_uint_eq(f.downs, 0);
+    fixture_close(&f);
+}
+END_TEST
+
 /* Whatever stage a read is in, the pool can go after it is closed. */
 START_TEST(closes_at_any_time)
 {
@@ -543,6 +558,7 @@ Suite *pool_suite(void)
     tcase_add_test(seats, a_changed_table_is_prepared_again);
     tcase_add_test(seats, keeps_few_prepared_statements);
     tcase_add_test(seats, closes_at_any_time);
+    tcase_add_test(seats, mends_a_session_without_its_settings);
     suite_add_tcase(suite, seats);
 
     TCase *losses = tcase_create("losses");

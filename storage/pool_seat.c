@@ -1,0 +1,274 @@
+#include <assert.h>
+
+#include "storage/pool_parts.h"
+
+enum {
+    RETRY_AFTER_S = 1,
+    /* Short reads in flight on one connection: comfortable, and at most. */
+    SHARED_DEPTH = 16,
+    SHARED_DEPTH_MOST = 32,
+    /* A head of the line that has been there for longer: nobody is put behind it. */
+    SHARED_STUCK_MS = 20,
+};
+
+static void line_remove(struct pool *p, struct pool_seat *s)
+{
+    struct line *l = &p->lines[s->kind];
+    *(s->prev != NULL ? &s->prev->next : &l->head) = s->next;
+    *(s->next != NULL ? &s->next->prev : &l->tail) = s->prev;
+    s->prev = NULL;
+    s->next = NULL;
+    l->count--;
+    s->state = SEAT_NONE;
+}
+
+static void line_add(struct pool *p, struct pool_seat *s, bool at_head)
+{
+    struct line *l = &p->lines[s->kind];
+    s->prev = at_head ? NULL : l->tail;
+    s->next = at_head ? l->head : NULL;
+    *(s->prev != NULL ? &s->prev->next : &l->head) = s;
+    *(s->next != NULL ? &s->next->prev : &l->tail) = s;
+    l->count++;
+    s->state = SEAT_WAITING;
+}
+
+void pool_seat_sleep(struct pool *p, struct pool_seat *s)
+{
+    if (!s->in_wakes) {
+        return;
+    }
+    *(s->wake_prev != NULL ? &s->wake_prev->wake_next : &p->wakes) = s->wake_next;
+    *(s->wake_next != NULL ? &s->wake_next->wake_prev : &p->wakes_tail) = s->wake_prev;
+    s->in_wakes = false;
+}
+
+void pool_seat_wake(struct pool *p, struct pool_seat *s)
+{
+    if (s->in_wakes) {
+        return;
+    }
+    s->wake_prev = p->wakes_tail;
+    s->wake_next = NULL;
+    *(p->wakes_tail != NULL ? &p->wakes_tail->wake_next : &p->wakes) = s;
+    p->wakes_tail = s;
+    s->in_wakes = true;
+    pool_soon(p);
+}
+
+static struct pool_conn *latest_idle(struct pool *p, bool proven)
+{
+    struct pool_conn *best = NULL;
+    for (size_t i = 0; i < p->conn_count; i++) {
+        struct pool_conn *pc = p->conns[i];
+        if (pc->use == USE_IDLE && !pc->conn.broken &&
+            (best == NULL || pc->idle_order > best->idle_order) &&
+            (!proven || conn_is_alive(&pc->conn))) {
+            best = pc;
+        }
+    }
+    return best;
+}
+
+static struct pool_conn *least_loaded(struct pool *p, int64_t now_ms, bool proven)
+{
+    struct pool_conn *best = NULL;
+    for (size_t i = 0; i < p->conn_count; i++) {
+        struct pool_conn *pc = p->conns[i];
+        if (pc->use == USE_SHARED && !pc->draining && !pc->conn.broken &&
+            pc->conn.syncs < SHARED_DEPTH_MOST &&
+            now_ms - pc->conn.head_since_ms < SHARED_STUCK_MS &&
+            (best == NULL || pc->conn.syncs < best->conn.syncs) &&
+            (!proven || conn_is_alive(&pc->conn))) {
+            best = pc;
+        }
+    }
+    return best;
+}
+
+static struct pool_conn *choose_shared(struct pool *p, const struct pool_seat *s)
+{
+    struct pool_conn *idle = latest_idle(p, s->is_retry);
+    struct pool_conn *best = least_loaded(p, pool_now(p), s->is_retry);
+    if (idle != NULL && (best == NULL || best->conn.syncs >= SHARED_DEPTH ||
+                         pool_count_use(p, USE_SHARED) < p->shared_most)) {
+        return idle;
+    }
+    return best;
+}
+
+static struct pool_conn *choose_own(struct pool *p, const struct pool_seat *s)
+{
+    return pool_count_own(p) < p->streams_most ? latest_idle(p, s->is_retry) : NULL;
+}
+
+static bool seat_head(struct pool *p, enum seat_kind kind)
+{
+    struct pool_seat *s = p->lines[kind].head;
+    if (s == NULL) {
+        return false;
+    }
+    struct pool_conn *pc = kind == SEAT_OWN ? choose_own(p, s) : choose_shared(p, s);
+    if (pc == NULL) {
+        return false;
+    }
+    line_remove(p, s);
+    if (kind == SEAT_OWN) {
+        pool_conn_enter(pc, USE_LENT);
+        pc->lent_to = s;
+    } else if (pc->use == USE_IDLE) {
+        pool_conn_enter(pc, USE_SHARED);
+    }
+    s->state = SEAT_SEATED;
+    s->pc = pc;
+    s->ops->seated(s, &pc->conn);
+    return true;
+}
+
+/* A stream waits and all connections are shared: one of them takes no more reads. */
+static void drain_one(struct pool *p)
+{
+    struct pool_conn *best = NULL;
+    size_t draining = 0;
+    for (size_t i = 0; i < p->conn_count; i++) {
+        struct pool_conn *pc = p->conns[i];
+        draining += pc->draining;
+        if (pc->use == USE_SHARED && !pc->draining &&
+            (best == NULL || pc->conn.syncs < best->conn.syncs)) {
+            best = pc;
+        }
+    }
+    if (best != NULL && draining == 0 && pool_count_own(p) < p->streams_most) {
+        best->draining = true;
+    }
+}
+
+void pool_seats_serve(struct pool *p)
+{
+    for (;;) {
+        struct pool_seat *own = p->lines[SEAT_OWN].head;
+        struct pool_seat *shared = p->lines[SEAT_SHARED].head;
+        bool own_first = own != NULL && (shared == NULL || own->ticket < shared->ticket);
+        if (!seat_head(p, own_first ? SEAT_OWN : SEAT_SHARED) &&
+            !seat_head(p, own_first ? SEAT_SHARED : SEAT_OWN)) {
+            break;
+        }
+    }
+    pool_connect_wanted(p);
+    if (p->lines[SEAT_OWN].head != NULL &&
+        p->conn_count + pool_count_connecting(p) >= p->options.size) {
+        drain_one(p);
+    }
+}
+
+static void set_busy(struct odata_error *err)
+{
+    (void)odata_error_set(err, 503, ODATA_CODE_DATABASE_BUSY, "",
+                          "all connections to the database are in use");
+    err->retry_after_s = RETRY_AFTER_S;
+}
+
+void pool_set_unavailable(struct odata_error *err)
+{
+    (void)odata_error_set(err, 503, ODATA_CODE_DATABASE_UNAVAILABLE, "",
+                          "the database cannot be reached");
+    err->retry_after_s = RETRY_AFTER_S;
+}
+
+void pool_seats_refuse(struct pool *p, const struct odata_error *err)
+{
+    for (size_t kind = 0; kind < 2; kind++) {
+        while (p->lines[kind].head != NULL) {
+            struct pool_seat *s = p->lines[kind].head;
+            line_remove(p, s);
+            s->ops->refused(s, err);
+        }
+    }
+}
+
+void pool_seats_expire(struct pool *p, int64_t now_ms)
+{
+    struct odata_error err;
+    set_busy(&err);
+    for (size_t kind = 0; kind < 2; kind++) {
+        while (p->lines[kind].head != NULL && p->lines[kind].head->deadline_ms <= now_ms) {
+            struct pool_seat *s = p->lines[kind].head;
+            line_remove(p, s);
+            s->ops->refused(s, &err);
+        }
+    }
+}
+
+void pool_seats_wake(struct pool *p)
+{
+    /* Who is woken may wake others; those have their turn with the next one. */
+    struct pool_seat *last = p->wakes_tail;
+    while (p->wakes != NULL && last != NULL) {
+        struct pool_seat *s = p->wakes;
+        bool is_last = s == last;
+        pool_seat_sleep(p, s);
+        s->ops->wake(s);
+        if (is_last) {
+            break;
+        }
+    }
+}
+
+bool pool_seat_take(struct pool *p, struct pool_seat *s, struct odata_error *err)
+{
+    if (p->failing && !pool_has_live(p)) {
+        pool_set_unavailable(err);
+        return false;
+    }
+    s->ticket = ++p->tickets;
+    s->deadline_ms = pool_now(p) + p->options.wait_ms;
+    line_add(p, s, false);
+    pool_seats_serve(p);
+    if (s->state == SEAT_WAITING && p->lines[s->kind].count > p->options.max_waiting) {
+        line_remove(p, s);
+        set_busy(err);
+        return false;
+    }
+    if (s->state == SEAT_WAITING) {
+        pool_arm_timer(p);
+    }
+    return true;
+}
+
+void pool_seat_take_again(struct pool *p, struct pool_seat *s)
+{
+    assert(s->state == SEAT_NONE);
+    s->is_retry = true;
+    line_add(p, s, true);
+    pool_soon(p);
+}
+
+void pool_seat_leave(struct pool *p, struct pool_seat *s, bool in_transaction, enum seat_leave how)
+{
+    switch (s->state) {
+    case SEAT_NONE:
+        return;
+    case SEAT_WAITING:
+        line_remove(p, s);
+        return;
+    case SEAT_SEATED:
+        break;
+    }
+    struct pool_conn *pc = s->pc;
+    s->state = SEAT_NONE;
+    s->pc = NULL;
+    conn_forget(&pc->conn, &s->client);
+    if (pc->lent_to == s) {
+        pool_conn_clean(pc, in_transaction, how);
+    } else {
+        pool_conn_settle(pc);
+    }
+    if (p->lines[SEAT_OWN].head != NULL || p->lines[SEAT_SHARED].head != NULL) {
+        pool_soon(p); /* not from here: a callback of this very connection may be running */
+    }
+}
+
+bool pool_seat_may_be_hit(const struct pool_seat *s)
+{
+    return s->state == SEAT_SEATED && s->kind == SEAT_SHARED && s->pc->use == USE_CANCELLING;
+}
