@@ -251,11 +251,8 @@ static int64_t now_ms(const struct db_read *r)
 static void on_slow(struct pool_seat *seat, size_t neighbours)
 {
     struct db_read *r = of_seat(seat);
-    struct statement_stats *stats = pool_get_stats(r->pool);
-    if (neighbours > 0) {
-        statement_stats_suspect(stats, main_hash(r));
-    } else {
-        statement_stats_ran(stats, main_hash(r), STATEMENT_SLOW_MS, now_ms(r));
+    if (neighbours == 0) { /* else nobody knows who it is; after the cancel it runs alone */
+        statement_stats_ran(pool_get_stats(r->pool), main_hash(r), STATEMENT_SLOW_MS);
     }
 }
 
@@ -282,7 +279,7 @@ static bool can_retry(const struct db_read *r)
 static void choose_seat(struct db_read *r)
 {
     struct statement_stat stat = statement_stats_get(pool_get_stats(r->pool), main_hash(r));
-    bool shares = r->script == SCRIPT_SHORT && stat.is_fast;
+    bool shares = r->script == SCRIPT_SHORT && stat.credit > 0 && !r->retried;
     r->seat.kind = shares ? SEAT_SHARED : SEAT_OWN;
     r->seat.is_alone = r->aborts >= MOST_ABORTS || now_ms(r) < stat.fails_until_ms;
 }
@@ -418,8 +415,9 @@ static void take_fetched(struct db_read *r, void *arg, PGresult *res)
 static void learn(struct db_read *r, int64_t ran_ms)
 {
     struct statement_stats *stats = pool_get_stats(r->pool);
-    if (r->script == SCRIPT_SHORT) {
-        statement_stats_ran(stats, main_hash(r), ran_ms, now_ms(r));
+    bool is_shared = r->seat.kind == SEAT_SHARED; /* slow ones have been told of by on_slow() */
+    if (r->script == SCRIPT_SHORT && !(is_shared && ran_ms >= STATEMENT_SLOW_MS)) {
+        statement_stats_ran(stats, main_hash(r), ran_ms);
     }
     if (r->rows != NULL) {
         statement_stats_size(stats, r->rows_hash, (uint64_t)PQntuples(r->rows),
