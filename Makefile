@@ -89,7 +89,7 @@ docs: $(BUILD)/$(BIN) ## print docs/CONFIG.md from the table of settings
 tests: $(foreach u,$(UNITS),$(if $(wildcard tests/$(u)/*_test.c),$(BUILD)/test_$(u)))
 
 demo: ## serve a throwaway database with sample data (PORT=8080)
-	@loadtest/demo/demo.sh
+	@loadtest/demo.sh
 
 run: $(BUILD)/$(BIN) ## serve the database that libpq's variables name (ARGS=...)
 	$(BUILD)/$(BIN) $(ARGS)

@@ -58,8 +58,9 @@ if [ "$(id -u)" = 0 ]; then
         ln -sfn "$(mktemp -d /var/tmp/sluice-demo.XXXXXX)" "$dir"
     fi
     mkdir -p "$dir/"
-    chown "$user:" "$dir/"
-    "${as[@]}" test -x "$dir/" || fail "user '$user' cannot enter $dir; set DEMO_DIR to a folder that it can"
+    dir=$(cd "$dir/" && pwd -P)
+    chown "$user:" "$dir"
+    "${as[@]}" test -x "$dir" || fail "user '$user' cannot enter $dir; set DEMO_DIR to a folder that it can"
 fi
 mkdir -p "$dir/"
 dir=$(cd "$dir/" && pwd -P)
@@ -93,6 +94,7 @@ run "$pg/pg_ctl" -D "$dir/data" -l "$dir/data/server.log" -w -o "-k $sockets \
     -c listen_addresses= -c fsync=off -c synchronous_commit=off" start >/dev/null 2>&1 ||
     fail "the cluster does not start: $(tail -n 1 "$dir/data/server.log" 2>/dev/null); 'rm -rf .demo' makes a new one"
 
+export PGOPTIONS='-c client_min_messages=warning'
 sql() { psql -X -q -v ON_ERROR_STOP=1 -h "$sockets" -U demo "$@"; }
 wanted=$(cat "$here"/demo/*.sql | cksum)
 if [ "$(cat "$dir/loaded" 2>/dev/null)" != "$wanted" ]; then
@@ -102,7 +104,7 @@ if [ "$(cat "$dir/loaded" 2>/dev/null)" != "$wanted" ]; then
         -c 'DROP ROLE IF EXISTS demo_reader' -c 'CREATE ROLE demo_reader LOGIN' \
         -c 'GRANT pg_read_all_data TO demo_reader' >/dev/null || fail "the database could not be made"
     for file in "$here"/demo/*.sql; do
-        PGOPTIONS='-c client_min_messages=warning' sql -d demo -f "$file" >/dev/null ||
+        sql -d demo -f "$file" >/dev/null ||
             fail "$(basename "$file") could not be loaded"
     done
     sql -d demo -c 'VACUUM ANALYZE'
@@ -122,12 +124,13 @@ done
 curl -sf -o /dev/null "http://127.0.0.1:$port/readyz" || fail "the service is not ready; see $dir/sluice.log"
 
 echo
-echo "Sluice serves the sample data on http://127.0.0.1:$port/ - worth trying:"
+echo "Sluice serves the sample data on http://127.0.0.1:$port/ - worth trying,
+in a browser or as curl 'URL':"
 echo
 while IFS= read -r line; do
     case $line in
     '#'*) echo "  ${line#\# }" ;;
-    ?*) echo "    http://127.0.0.1:$port$line" ;;
+    ?*) echo "    http://127.0.0.1:$port${line//\'/%27}" ;; # so that it can be pasted between quotes
     esac
 done <"$here/demo/urls.txt"
 echo

@@ -43,6 +43,11 @@ static bool check_options(struct binder *b, const struct expanding *x)
                                                later[i].name);
         }
     }
+    if (q->aliases != NULL) {
+        return odata_error_not_implemented(
+            b->err, "$expand", "giving @%.*s a value inside of $expand is not implemented",
+            STR_ARG(bind_clip(q->aliases->name)));
+    }
     bool rows = x->navigation->collection && !x->count; /* there are rows to choose among */
     const struct {
         bool given;

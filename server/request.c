@@ -17,8 +17,12 @@
 enum {
     /* The first rows wait so long for the rest of a short document, which then has a length. */
     GRACE_MS = 20,
-    /* A buffer that one huge row has blown up is not kept for the rest of the stream. */
-    KEEP_FACTOR = 4,
+    /* A stream is refilled in parts of so much: the socket's own buffer is behind it, and so a
+       slow reader holds less than the buffer that decided whether the document is short. */
+    STREAM_PART_BYTES = 64 * 1024,
+    /* A buffer grows by doubling: ending a little below the mark, it does not double for the rest
+       of the last row. */
+    ROW_SLACK_PART = 16,
 };
 
 /* NEW -> READING -> STREAMING -> COMPLETE; NEW, READING -> COMPLETE; all but COMPLETE -> FAILED. */
@@ -170,7 +174,10 @@ static void begin_stream(struct request *r)
 static enum step write_rows(struct request *r)
 {
     size_t high_mark = r->env->service->config->buffer_bytes;
-    enum step step = feed_writer_step(r->writer, high_mark, &r->err);
+    if (r->state == REQUEST_STREAMING && high_mark > STREAM_PART_BYTES) {
+        high_mark = STREAM_PART_BYTES;
+    }
+    enum step step = feed_writer_step(r->writer, high_mark - high_mark / ROW_SLACK_PART, &r->err);
     if (bytes_failed(&r->x->out)) {
         /* The buffer has no limit that a row could reach, so the writer met a value that is not of
            its property's type: the column has another type by now. (Or memory is short, and then
@@ -222,7 +229,8 @@ static void on_grace(struct timer *t, int64_t now_ms)
 static enum step stream_more(struct request *r)
 {
     struct bytes *out = &r->x->out;
-    if (out->cap > KEEP_FACTOR * r->env->service->config->buffer_bytes) {
+    if (out->cap > STREAM_PART_BYTES) {
+        /* The first part was larger, or a huge row has blown it up. */
         size_t limit = out->limit;
         bytes_fini(out);
         bytes_init(out, limit);

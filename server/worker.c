@@ -23,7 +23,8 @@ enum {
     LEAST_WAITING = 256,
     CONNECT_TIMEOUT_MS = 3000,
     STATEMENT_CACHE = 256,
-    FETCH_BYTES = 128 * 1024,
+    /* Two of them are under way for each stream. */
+    FETCH_BYTES = 64 * 1024,
     /* How long connections may take to end after they were told to. */
     STOP_MS = 2000,
     /* Of the drain's time: when streams are asked to end with a next link. */

@@ -238,10 +238,10 @@ static bool sort(struct raw_catalog *raw, struct ends *ends)
 
 /* -- names ------------------------------------------------------------------------------------ */
 
-/* The name of the single referencing column without its `_id` or `Id`, or "" when it is no such. */
+/* The name of the single referencing column without its `_id`, `Id` or `ID`, or "". */
 static struct str stripped_column(const struct raw_catalog *raw, const struct end *e)
 {
-    static const struct str suffixes[] = {{STR_INIT("_id")}, {STR_INIT("Id")}};
+    static const struct str suffixes[] = {{STR_INIT("_id")}, {STR_INIT("Id")}, {STR_INIT("ID")}};
     if (e->key->count != 1) {
         return STR("");
     }

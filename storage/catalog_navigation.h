@@ -6,7 +6,7 @@
  *
  * Names, in this order; each is free when no property, no navigation property given before, and not
  * the type itself (.NET classes would not compile) is called so:
- *   to one, referencing side   the column without `_id` or `Id`, when it is one column, it ends so,
+ *   to one, referencing side   the column without `_id`, `Id` or `ID`, when it is one column, it ends so,
  *                              and the rest is a free SimpleIdentifier; else the referenced type
  *   referenced side            the referencing type
  *   many-to-many               the type at the other end

@@ -159,9 +159,11 @@ static void fill_scalar(const struct raw_type *raw_type, int32_t modifier, struc
     } else if (raw_type->kind == 'c' && raw_type->attribute_count > 0) {
         t->type = EDM_COMPLEX;
         t->complex_type = raw_type->complex_type;
-    } else if (raw_type->spatial && str_eq(raw_type->name, STR("geometry"))) {
+    } else if (!raw_type->spatial || t->collection) {
+        return; /* PostGIS writes GeoJSON of a column only, not of a part of one */
+    } else if (str_eq(raw_type->name, STR("geometry"))) {
         t->type = EDM_GEOMETRY;
-    } else if (raw_type->spatial && str_eq(raw_type->name, STR("geography"))) {
+    } else if (str_eq(raw_type->name, STR("geography"))) {
         t->type = EDM_GEOGRAPHY;
     }
 }
@@ -215,8 +217,12 @@ void types_resolve(struct raw_catalog *raw)
         resolve_column(raw, &raw->columns.items[i]);
     }
     for (size_t i = 0; i < raw->attributes.count; i++) {
+        struct type_ref *t = &raw->attributes.items[i].type;
         resolve_column(raw, &raw->attributes.items[i]);
-        raw->attributes.items[i].type.nullable = true; /* PostgreSQL checks no NOT NULL there */
+        t->nullable = true; /* PostgreSQL checks no NOT NULL there */
+        if (t->type == EDM_GEOMETRY || t->type == EDM_GEOGRAPHY) {
+            t->type = EDM_STRING; /* as in fill_scalar() */
+        }
     }
 }
 

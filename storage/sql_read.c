@@ -93,6 +93,27 @@ static void put_nested_count(struct sql *s, const struct expansion *x, const str
     bytes_put_char(s->out, ')');
 }
 
+/*
+ * What a property is read as: the column, or its GeoJSON. PostGIS's functions are where its types
+ * are: the cast `gis.geometry` has the schema, quoted.
+ */
+static void put_read_column(struct sql *s, const struct source *source, const struct property *p)
+{
+    bool spatial = p->type.type == EDM_GEOMETRY || p->type.type == EDM_GEOGRAPHY;
+    if (!spatial) {
+        sql_put_column(s, source, p);
+        return;
+    }
+    size_t schema_length = p->pg.cast.len;
+    while (schema_length > 0 && p->pg.cast.ptr[schema_length - 1] != '.') {
+        schema_length--;
+    }
+    sql_put_own(s, str_slice(p->pg.cast, 0, schema_length));
+    SQL_PUT(s, "st_asgeojson(");
+    sql_put_column(s, source, p);
+    bytes_put_char(s->out, ')');
+}
+
 static void put_columns(struct sql *s, const struct columns *c, bool named)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -101,9 +122,11 @@ static void put_columns(struct sql *s, const struct columns *c, bool named)
             SQL_PUT(s, ", ");
         }
         if (column->property != NULL) {
-            sql_put_column(s, column->source, column->property);
+            put_read_column(s, column->source, column->property);
         } else if (column->sort != NULL) {
             sql_put_sort(s, column->sort);
+        } else if (column->value != NULL && column->value->part_count == 0) {
+            put_read_column(s, column->value->source, column->value->property);
         } else if (column->value != NULL) {
             sql_put_raw(s, column->value);
         } else {

@@ -37,8 +37,8 @@ fi
 declare -A stage_of
 stage= workdir=/ user=0 health= entry=
 environment=()
-in_stage() { # runs a shell line inside the stage
-    chroot "$stage" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+in_stage() { # runs a shell line inside the stage; with EXEC=exec in place of this shell
+    ${EXEC:-} chroot "$stage" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
         "${environment[@]}" setpriv --reuid "$user" --regid "$user" --clear-groups /bin/sh -c "cd '$workdir' && $1"
 }
 number=0
@@ -94,7 +94,7 @@ serve() {
     local ok=1
     environment+=("SLUICE_DB_URI=host=127.0.0.1 port=$PGPORT user=postgres dbname=postgres")
     psql -X -q -c 'CREATE TABLE parcel (id int PRIMARY KEY, name text); INSERT INTO parcel VALUES (1, $$x$$)'
-    in_stage "exec $(words "$entry")" >"$work/serve.log" 2>&1 &
+    EXEC=exec in_stage "exec $(words "$entry")" >"$work/serve.log" 2>&1 &
     pids+=($!)
     for _ in $(seq 100); do
         if in_stage "$(words "$health")" 2>/dev/null; then ok=0; break; fi

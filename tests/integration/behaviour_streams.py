@@ -69,6 +69,7 @@ def read_slowly(wire, bytes_a_second, seconds, stop=None):
 
 def test_a_slow_reader_costs_constant_memory(env):
     daemon = start(env)
+    daemon.memory_can_be_judged()
     still_serves(daemon)
     with begin_stream(daemon) as warm:
         read_slowly(warm, 10_000_000, 0.5)
@@ -88,6 +89,7 @@ def test_a_slow_reader_costs_constant_memory(env):
 
 def test_the_size_of_a_result_does_not_show_in_memory(env):
     daemon = start(env)
+    daemon.memory_can_be_judged()
     with begin_stream(daemon, receive_buffer=None) as wire:
         need(wire.take(1_000_000), "no body")
         early = daemon.rss_kib()
@@ -99,6 +101,7 @@ def test_the_size_of_a_result_does_not_show_in_memory(env):
 
 def test_a_hundred_slow_readers(env):
     daemon = start(env, {"db-pool-size": 180})
+    daemon.memory_can_be_judged()
     still_serves(daemon)
     before = daemon.rss_kib()
     stop, broken, total = threading.Event(), [], []

@@ -90,6 +90,8 @@ static const struct row {
     {"an unknown selection", "Products?$select=Nam", 400, 0, "'Nam' of Product at byte 0"},
     {"a part of a complex property is not here", "Customers?$select=Address/City", 501, 0, NULL},
     {"a navigation's part is not selected", "Products?$select=Category/Name", 400, 0, "$expand"},
+    {"an alias with its value in $expand is not here",
+     "Categories?$expand=Products(@m=1;$filter=ID eq @m)&@m=2", 501, 0, "$expand"},
     {"options in $select are not here", "Products?$select=Tags($top=1)", 501, 0, NULL},
     {"a property cannot be expanded", "Products?$expand=Name", 400, 0, "navigation"},
     {"an unknown expansion", "Products?$expand=nosuch", 400, 0, "nosuch"},

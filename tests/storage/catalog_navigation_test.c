@@ -23,13 +23,14 @@ static const struct catalog_case cases[] = {
      "CREATE TABLE a (id int4 PRIMARY KEY); ALTER TABLE a ENABLE ROW LEVEL SECURITY;"
      "CREATE TABLE b (id int4 PRIMARY KEY, a_id int4 NOT NULL REFERENCES a);",
      "b -> a: a one null dependent\n", NULL},
-    {"only _id and Id are taken off, and only when something is left",
+    {"only _id, Id and ID are taken off, and only when something is left",
      "CREATE TABLE t (id int4 PRIMARY KEY);"
+     "CREATE TABLE s (id int4 PRIMARY KEY, x_no int4 REFERENCES t);"
      "CREATE TABLE u (id int4 PRIMARY KEY, \"xID\" int4 REFERENCES t);"
      "CREATE TABLE v (id int4 PRIMARY KEY, _id int4 REFERENCES t);"
      "CREATE TABLE w (\"Id\" int4 PRIMARY KEY REFERENCES t);"
      "CREATE TABLE x (id int4 PRIMARY KEY, \"1_id\" int4 REFERENCES t);",
-     "u -> t: t one\nv -> t: t one\nw -> t: t one\nx -> _1: t one\n", NULL},
+     "s -> t: t one\nu -> x: t one\nv -> t: t one\nw -> t: t one\nx -> _1: t one\n", NULL},
     {"a column that is called like what is left keeps its name",
      "CREATE TABLE owner (id int4 PRIMARY KEY);"
      "CREATE TABLE car (id int4 PRIMARY KEY, boss text, boss_id int4 REFERENCES owner);",
