@@ -233,7 +233,10 @@ void pool_conn_clean(struct pool_conn *pc, bool in_transaction, enum seat_leave 
 static void on_conn_after(struct conn *c, int64_t now_ms)
 {
     struct pool_conn *pc = (struct pool_conn *)c;
-    (void)now_ms;
+    if (c->broken) {
+        pool_turn(pc->pool, now_ms); /* those who are lost are told at once */
+        return;
+    }
     pool_conn_settle(pc);
     pool_seats_wake(pc->pool); /* their answers are on their way before the next group is sent */
     pool_soon(pc->pool);

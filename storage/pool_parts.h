@@ -21,7 +21,7 @@ enum {
     /* Groups in flight on it: while the server works on one, the next is on its way. */
     SHARED_GROUPS = 2,
     /* A group that has been running for longer: nobody is put behind it. */
-    SHARED_STUCK_MS = 5,
+    SHARED_STUCK_MS = 20,
 };
 
 /*

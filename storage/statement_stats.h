@@ -14,7 +14,7 @@
 enum {
     STATEMENT_STATS_SIZE = 1024,
     /* Done in less: may share a connection from now on. */
-    STATEMENT_FAST_MS = 50,
+    STATEMENT_FAST_MS = 10,
     /* No result within this time: those behind it have waited enough; it goes alone. */
     STATEMENT_SLOW_MS = 100,
     /* How long a statement that was slow, or failed, stays alone. */
