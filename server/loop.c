@@ -23,7 +23,10 @@ struct loop {
     size_t max_timers;
     struct loop_job *first_job;
     struct loop_job **last_job;
-    struct loop_job *running_jobs; /* of this turn, not run yet */
+    struct loop_job *running_jobs;   /* of this turn, not run yet */
+    struct deferred *first_deferred; /* storage's: for when the turn is over */
+    struct deferred **last_deferred;
+    size_t deferred_count;
     /* The events of the turn that are still to be handed out: a watch that is taken back in
        between is struck out here, since its memory may be gone. */
     struct epoll_event events[EVENTS_A_TURN];
@@ -277,11 +280,60 @@ static void run_jobs(struct loop *l)
     }
 }
 
+/* What storage asked for. */
+
+static struct loop *reactor_loop(struct reactor *r)
+{
+    return (struct loop *)(void *)r;
+}
+
+static void reactor_defer(struct reactor *r, struct deferred *d)
+{
+    struct loop *l = reactor_loop(r);
+    if (d->queued) {
+        return;
+    }
+    d->queued = true;
+    d->next = NULL;
+    *l->last_deferred = d;
+    l->last_deferred = &d->next;
+    l->deferred_count++;
+}
+
+static void reactor_undefer(struct reactor *r, struct deferred *d)
+{
+    struct loop *l = reactor_loop(r);
+    if (!d->queued) {
+        return;
+    }
+    d->queued = false;
+    l->deferred_count--;
+    struct deferred **at = &l->first_deferred;
+    while (*at != d) {
+        assert(*at != NULL);
+        at = &(*at)->next;
+    }
+    *at = d->next;
+    if (l->last_deferred == &d->next) {
+        l->last_deferred = at;
+    }
+}
+
+/* No more than there are now: what is added meanwhile has its turn with the next one. */
+static void run_deferred(struct loop *l)
+{
+    for (size_t rounds = l->deferred_count; rounds > 0 && l->deferred_count > 0; rounds--) {
+        struct deferred *d = l->first_deferred;
+        reactor_undefer(&l->reactor, d);
+        d->run(d, l->now_ms);
+    }
+}
+
 /* The turn. */
 
 static int64_t wait_ms(const struct loop *l, int64_t max_wait_ms)
 {
-    if (l->first_job != NULL) {
+    if (l->first_job != NULL || l->deferred_count > 0) {
         return 0;
     }
     int64_t wait = max_wait_ms < 0 ? 0 : max_wait_ms;
@@ -297,6 +349,8 @@ static int64_t wait_ms(const struct loop *l, int64_t max_wait_ms)
 
 void loop_turn(struct loop *l, int64_t max_wait_ms)
 {
+    /* The worker has done its own share of the last turn by now, so this is where it ends. */
+    run_deferred(l);
     int64_t wait = wait_ms(l, max_wait_ms);
     int count =
         epoll_wait(l->epoll_fd, l->events, EVENTS_A_TURN, wait > INT32_MAX ? INT32_MAX : (int)wait);
@@ -328,11 +382,6 @@ static void on_wake(struct watch *w, unsigned events, int64_t now_ms)
 
 /* The reactor that storage sees. */
 
-static struct loop *reactor_loop(struct reactor *r)
-{
-    return (struct loop *)(void *)r;
-}
-
 static bool reactor_watch(struct reactor *r, struct watch *w, unsigned events)
 {
     return loop_watch(reactor_loop(r), w, events);
@@ -354,8 +403,13 @@ struct loop *loop_new(size_t max_timers)
     if (l == NULL) {
         return NULL;
     }
-    l->reactor = (struct reactor){reactor_watch, reactor_set_timer, reactor_now_ms};
+    l->reactor = (struct reactor){.watch = reactor_watch,
+                                  .set_timer = reactor_set_timer,
+                                  .defer = reactor_defer,
+                                  .undefer = reactor_undefer,
+                                  .now_ms = reactor_now_ms};
     l->last_job = &l->first_job;
+    l->last_deferred = &l->first_deferred;
     l->now_ms = loop_clock_ms();
     l->max_timers = max_timers;
     l->heap = calloc(max_timers, sizeof(struct timer *));

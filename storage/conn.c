@@ -87,11 +87,18 @@ static void add_slot(struct conn *c, int sent, struct conn_slot slot)
     if (slot.kind == SLOT_SYNC) {
         c->syncs++;
     }
+    if (slot.client != NULL) {
+        slot.client->in_flight++;
+    }
     c->unsynced = slot.kind != SLOT_SYNC;
 }
 
 static void pop_slot(struct conn *c)
 {
+    struct conn_client *client = head_slot(c)->client;
+    if (client != NULL) {
+        client->in_flight--;
+    }
     c->slot_head++;
     c->slot_count--;
 }
@@ -254,7 +261,7 @@ static void take_input(struct conn *c)
             return;
         }
         dispatch(c);
-        if (c->paused || c->broken || !has_input(c)) {
+        if (c->paused || c->broken || c->is_brief || !has_input(c)) {
             return;
         }
     }
@@ -376,19 +383,37 @@ void conn_sync(struct conn *c, struct conn_client *client)
     update_watch(c);
 }
 
-void conn_forget(struct conn *c, const struct conn_client *client)
+void conn_forget(struct conn *c, struct conn_client *client)
 {
-    for (size_t i = 0; i < c->slot_count; i++) {
+    for (size_t i = 0; i < c->slot_count && client->in_flight > 0; i++) {
         struct conn_slot *slot = &c->slots[(c->slot_head + i) & c->slot_mask];
         if (slot->client == client) {
             slot->client = NULL;
+            client->in_flight--;
         }
     }
 }
 
-struct conn_client *conn_head_client(const struct conn *c)
+size_t conn_head_group(const struct conn *c, struct conn_client **out_clients, size_t most,
+                       size_t *out_forgotten)
 {
-    return c->slot_count == 0 ? NULL : head_slot(c)->client;
+    size_t count = 0;
+    *out_forgotten = 0;
+    for (size_t i = 0; i < c->slot_count; i++) {
+        const struct conn_slot *slot = &c->slots[(c->slot_head + i) & c->slot_mask];
+        if (slot->kind == SLOT_SYNC) {
+            break;
+        }
+        if (slot->kind != SLOT_EXECUTE) {
+            continue;
+        }
+        if (slot->client == NULL) {
+            ++*out_forgotten;
+        } else if (count < most) {
+            out_clients[count++] = slot->client;
+        }
+    }
+    return count;
 }
 
 void conn_pause(struct conn *c)

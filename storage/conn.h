@@ -26,7 +26,8 @@ struct conn;
 struct conn_client;
 
 struct conn_client_ops {
-    /* One result of a statement that was sent with arg. Takes res. */
+    /* One result of a statement that was sent with arg. Takes res. PGRES_PIPELINE_ABORTED: it was
+       not run, because something before it in its group failed. */
     void (*result)(struct conn_client *client, void *arg, PGresult *res);
     /* Everything up to a sync is over; it stood at the head of the line for ran_ms. */
     void (*synced)(struct conn_client *client, int64_t ran_ms);
@@ -37,6 +38,7 @@ struct conn_client_ops {
 /* Whoever sends statements. */
 struct conn_client {
     const struct conn_client_ops *ops;
+    unsigned in_flight; /* the connection's own: slots of this client */
 };
 
 /* To the connection's owner. */
@@ -62,14 +64,16 @@ struct conn {
     size_t slot_mask;
     size_t slot_head;
     size_t slot_count;
-    size_t syncs; /* in flight */
-    int64_t head_since_ms;
+    size_t syncs;          /* in flight */
+    int64_t head_since_ms; /* what stands first in line was sent, or the group before it was over */
 
     bool unsynced;  /* something was sent after the last sync */
     bool paused;    /* nobody asks */
     bool unflushed; /* libpq has bytes that the socket did not take */
     bool broken;
-    bool in_loop; /* the loop's own call is running */
+    bool in_loop;  /* the loop's own call is running */
+    bool is_brief; /* results are short: what one read of the socket does not bring, the next turn
+                      does */
 };
 
 /* Takes pg, also when it fails. False when memory is short. cache_size 0: nothing is prepared. */
@@ -88,14 +92,21 @@ void conn_send(struct conn *c, struct conn_client *client, void *arg,
 void conn_send_once(struct conn *c, struct conn_client *client, void *arg, const char *text,
                     const char *const *params, size_t param_count);
 
-/* Ends a group: an error before it does not touch what comes after it. */
+/*
+ * Ends a group: an error before it does not touch what comes after it. Sends all that was queued;
+ * the server answers a group as one, too.
+ */
 void conn_sync(struct conn *c, struct conn_client *client);
 
 /* The results of this client are thrown away from now on. */
-void conn_forget(struct conn *c, const struct conn_client *client);
+void conn_forget(struct conn *c, struct conn_client *client);
 
-/* What stands first in line; NULL: nothing, or somebody who was forgotten. */
-struct conn_client *conn_head_client(const struct conn *c);
+/*
+ * The first group in line, by its clients: fills out_clients (room for `most`) and returns how many
+ * there are. *out_forgotten: how many of its statements belong to nobody any more.
+ */
+size_t conn_head_group(const struct conn *c, struct conn_client **out_clients, size_t most,
+                       size_t *out_forgotten);
 
 /* Nothing is in flight. */
 static inline bool conn_is_quiet(const struct conn *c)

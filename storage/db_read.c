@@ -15,6 +15,8 @@ enum {
     SHORT_ROWS = 1000,
     /* What such a page may take in memory, in batches of fetch_bytes. */
     SHORT_BATCHES = 2,
+    /* So often a read may be taken along by the failures of its group before it gets its own. */
+    MOST_ABORTS = 2,
 };
 
 enum read_script {
@@ -50,6 +52,7 @@ struct db_read {
     bool retried;        /* it has started again once */
     bool in_transaction; /* BEGIN was sent, and nothing that surely ends it */
     unsigned arrivals;   /* results that somebody may wait for */
+    unsigned aborts;     /* failures of neighbours that it was taken along by */
 
     bool has_count;
     int64_t count;
@@ -173,7 +176,9 @@ static void send_short(struct db_read *r)
     if (both) {
         send_plain(r, "COMMIT");
     }
-    conn_sync(r->conn, &r->seat.client);
+    if (r->seat.kind == SEAT_OWN) {
+        conn_sync(r->conn, &r->seat.client);
+    }
 }
 
 /* False: memory is short. */
@@ -237,12 +242,21 @@ static void on_refused(struct pool_seat *seat, const struct odata_error *err)
     fail(of_seat(seat), err);
 }
 
-static void on_slow(struct pool_seat *seat)
+static int64_t now_ms(const struct db_read *r)
+{
+    struct reactor *reactor = pool_get_reactor(r->pool);
+    return reactor->now_ms(reactor);
+}
+
+static void on_slow(struct pool_seat *seat, size_t neighbours)
 {
     struct db_read *r = of_seat(seat);
-    struct reactor *reactor = pool_get_reactor(r->pool);
-    statement_stats_ran(pool_get_stats(r->pool), main_hash(r), STATEMENT_SLOW_MS,
-                        reactor->now_ms(reactor));
+    struct statement_stats *stats = pool_get_stats(r->pool);
+    if (neighbours > 0) {
+        statement_stats_suspect(stats, main_hash(r));
+    } else {
+        statement_stats_ran(stats, main_hash(r), STATEMENT_SLOW_MS, now_ms(r));
+    }
 }
 
 static void on_wake(struct pool_seat *seat)
@@ -264,6 +278,15 @@ static bool can_retry(const struct db_read *r)
     return !r->delivered && !r->retried;
 }
 
+/* A short statement may share. Its errors are its own: one that fails has its own group. */
+static void choose_seat(struct db_read *r)
+{
+    struct statement_stat stat = statement_stats_get(pool_get_stats(r->pool), main_hash(r));
+    bool shares = r->script == SCRIPT_SHORT && stat.is_fast;
+    r->seat.kind = shares ? SEAT_SHARED : SEAT_OWN;
+    r->seat.is_alone = r->aborts >= MOST_ABORTS || now_ms(r) < stat.fails_until_ms;
+}
+
 /* From the beginning, on whatever connection it gets; nobody has seen anything of the first try. */
 static void start_again(struct db_read *r)
 {
@@ -272,6 +295,18 @@ static void start_again(struct db_read *r)
     r->retried = true;
     r->last_words.http_status = 0;
     read_enter(r, READ_WAITING);
+    r->seat.is_retry = true;
+    choose_seat(r);
+    pool_seat_take_again(r->pool, &r->seat);
+}
+
+/* A neighbour in its group failed before it had its turn: it has not run, and goes again. */
+static void start_over(struct db_read *r)
+{
+    leave(r, SEAT_LEAVE_OVER);
+    read_enter(r, READ_WAITING);
+    r->aborts++;
+    choose_seat(r);
     pool_seat_take_again(r->pool, &r->seat);
 }
 
@@ -323,6 +358,7 @@ static void on_error(struct db_read *r, const PGresult *res)
         start_again(r);
         return;
     }
+    statement_stats_failed(pool_get_stats(r->pool), main_hash(r), now_ms(r));
     struct odata_error err;
     pg_error_set(&err, sqlstate, text);
     fail(r, &err);
@@ -385,13 +421,37 @@ static void take_fetched(struct db_read *r, void *arg, PGresult *res)
     }
 }
 
+static void learn(struct db_read *r, int64_t ran_ms)
+{
+    struct statement_stats *stats = pool_get_stats(r->pool);
+    if (r->script == SCRIPT_SHORT) {
+        statement_stats_ran(stats, main_hash(r), ran_ms, now_ms(r));
+    }
+    if (r->rows != NULL) {
+        statement_stats_size(stats, r->rows_hash, (uint64_t)PQntuples(r->rows),
+                             PQresultMemorySize(r->rows));
+    }
+}
+
+static void complete_short(struct db_read *r, int64_t ran_ms)
+{
+    learn(r, ran_ms);
+    r->in_transaction = false;
+    leave(r, SEAT_LEAVE_OVER);
+    read_enter(r, READ_COMPLETE);
+    wake_if_waiting(r);
+}
+
 static void on_result(struct conn_client *client, void *arg, PGresult *res)
 {
     struct db_read *r = of_client(client);
     ExecStatusType status = PQresultStatus(res);
     if (status == PGRES_PIPELINE_ABORTED) {
-        PQclear(res); /* the error before it has been told */
-        return;
+        PQclear(res);
+        if (r->seat.kind == SEAT_SHARED) {
+            start_over(r);
+        }
+        return; /* alone at its connection: the error before it has been told */
     }
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
         on_error(r, res);
@@ -407,32 +467,17 @@ static void on_result(struct conn_client *client, void *arg, PGresult *res)
     } else {
         take_fetched(r, arg, res);
     }
-}
-
-static void learn(struct db_read *r, int64_t ran_ms)
-{
-    struct statement_stats *stats = pool_get_stats(r->pool);
-    struct reactor *reactor = pool_get_reactor(r->pool);
-    if (r->script == SCRIPT_SHORT) {
-        statement_stats_ran(stats, main_hash(r), ran_ms, reactor->now_ms(reactor));
-    }
-    if (r->rows != NULL) {
-        statement_stats_size(stats, r->rows_hash, (uint64_t)PQntuples(r->rows),
-                             PQresultMemorySize(r->rows));
+    if (r->state == READ_RUNNING && r->seat.kind == SEAT_SHARED) {
+        complete_short(r, pool_seat_ran_ms(&r->seat)); /* it has no other statement */
     }
 }
 
 static void on_synced(struct conn_client *client, int64_t ran_ms)
 {
     struct db_read *r = of_client(client);
-    if (!is_short(r) || r->last_words.http_status != 0) {
-        return;
+    if (is_short(r) && r->last_words.http_status == 0) {
+        complete_short(r, ran_ms);
     }
-    learn(r, ran_ms);
-    r->in_transaction = false;
-    leave(r, SEAT_LEAVE_OVER);
-    read_enter(r, READ_COMPLETE);
-    wake_if_waiting(r);
 }
 
 static const struct conn_client_ops CLIENT_OPS = {
@@ -570,7 +615,6 @@ static void decide(struct db_read *r)
     const struct sql_read *sql = r->sql;
     const struct statement_stats *stats = pool_get_stats(r->pool);
     struct statement_stat stat = statement_stats_get(stats, main_hash(r));
-    r->seat.kind = SEAT_OWN;
     if (!sql->has_rows) {
         r->script = SCRIPT_SHORT;
     } else if (sql->level_count == 1 && is_small(r, &stat)) {
@@ -578,9 +622,7 @@ static void decide(struct db_read *r)
     } else {
         r->script = SCRIPT_STREAM;
     }
-    if (r->script == SCRIPT_SHORT && stat.is_fast) {
-        r->seat.kind = SEAT_SHARED;
-    }
+    choose_seat(r);
 }
 
 bool db_read_open(struct pool *pool, const struct sql_read *sql,

@@ -16,16 +16,13 @@ enum {
     IDLE_TRANSACTION_MS = 90000,
     /* A query whose client is gone ends, our own death included. */
     CLIENT_CHECK_MS = 1000,
-    /* Waiting short reads for which one more connection is worth it. */
-    SHARED_PER_CONNECTION = 16,
 };
 
-/* The next turn of the loop runs pool_turn(). */
+/* The end of this turn of the loop runs pool_turn(). */
 void pool_soon(struct pool *p)
 {
-    int64_t now_ms = pool_now(p);
-    if (p->timer.deadline_ms == 0 || p->timer.deadline_ms > now_ms) {
-        p->reactor->set_timer(p->reactor, &p->timer, now_ms);
+    if (!p->turn.queued) {
+        p->reactor->defer(p->reactor, &p->turn);
     }
 }
 
@@ -55,7 +52,9 @@ size_t pool_count_own(const struct pool *p)
 bool pool_has_live(const struct pool *p)
 {
     for (size_t i = 0; i < p->conn_count; i++) {
-        if (conn_is_alive(&p->conns[i]->conn)) {
+        const struct conn *c = &p->conns[i]->conn;
+        bool is_watched = (c->watch.events & WATCH_READ) != 0; /* then its end is an event */
+        if (is_watched ? !c->broken : conn_is_alive(c)) {
             return true;
         }
     }
@@ -88,10 +87,8 @@ static size_t wanted_connections(const struct pool *p)
     size_t own = pool_count_own(p);
     size_t own_room = own < p->streams_most ? p->streams_most - own : 0;
     size_t wanted = p->lines[SEAT_OWN].count < own_room ? p->lines[SEAT_OWN].count : own_room;
-    wanted += (p->lines[SEAT_SHARED].count + SHARED_PER_CONNECTION - 1) / SHARED_PER_CONNECTION;
-    size_t shared = pool_count_use(p, USE_SHARED);
-    if (wanted == 0 && shared > 0 && shared < p->shared_most && pool_count_use(p, USE_IDLE) == 0) {
-        wanted = 1; /* reads queue up on fewer connections than they may have */
+    if (p->lines[SEAT_SHARED].count > 0 && !pool_has_open_share(p)) {
+        wanted++; /* one takes them all, unless it gets stuck too */
     }
     if (p->failing || (p->warm && p->conn_count == 0)) {
         wanted = wanted == 0 ? 1 : wanted; /* readiness returns without demand */
@@ -153,20 +150,20 @@ void pool_arm_timer(struct pool *p)
         }
     }
     int64_t now_ms = pool_now(p);
+    if (p->lines[SEAT_SHARED].head != NULL && (next == 0 || now_ms + SHARED_STUCK_MS < next)) {
+        next = now_ms + SHARED_STUCK_MS; /* what it waits behind may be stuck by then */
+    }
     if (p->next_connect_ms > now_ms && wanted_connections(p) > pool_count_connecting(p) &&
         (next == 0 || p->next_connect_ms < next)) {
         next = p->next_connect_ms;
     }
-    if (p->wakes != NULL) {
-        next = now_ms;
-    }
-    /* Never later than pool_soon() wants it: one turn too many does no harm. */
+    /* Never later than it is set: one turn too many does no harm. */
     if (next != 0 && (p->timer.deadline_ms == 0 || next < p->timer.deadline_ms)) {
         p->reactor->set_timer(p->reactor, &p->timer, next);
     }
 }
 
-/* Everything that may have to be done; from the loop only, at the end of each event. */
+/* Everything that may have to be done; from the loop only. */
 void pool_turn(struct pool *p, int64_t now_ms)
 {
     reap(p);
@@ -179,6 +176,11 @@ void pool_turn(struct pool *p, int64_t now_ms)
 static void pool_due(struct timer *t, int64_t now_ms)
 {
     pool_turn(t->owner, now_ms);
+}
+
+static void turn_over(struct deferred *d, int64_t now_ms)
+{
+    pool_turn(d->owner, now_ms);
 }
 
 static void back_off(struct pool *p, int64_t now_ms)
@@ -248,7 +250,7 @@ struct pool *pool_new(const struct pool_options *options, struct reactor *reacto
     p->observer = observer == NULL ? (struct storage_observer){0} : *observer;
     p->streams_most = p->options.size * 3 / 4;
     p->streams_most = p->streams_most == 0 ? 1 : p->streams_most;
-    p->shared_most = p->options.size / 2 == 0 ? 1 : p->options.size / 2;
+    p->turn = (struct deferred){.run = turn_over, .owner = p};
     p->timer = (struct timer){.due = pool_due, .owner = p};
     p->jitter = (uint32_t)(uintptr_t)p;
     p->conns = calloc(p->options.size, sizeof(struct pool_conn *));
@@ -295,6 +297,7 @@ void pool_free(struct pool *p)
         pool_conn_close(p->conns[--p->conn_count]);
     }
     p->reactor->set_timer(p->reactor, &p->timer, 0);
+    p->reactor->undefer(p->reactor, &p->turn);
     blocking_free(p->cancels);
     blocking_free(p->lookups);
     conninfo_fini(&p->info);

@@ -53,6 +53,7 @@ void pool_conn_enter(struct pool_conn *pc, enum pool_use to)
     switch (to) {
     case USE_IDLE:
         pc->draining = false;
+        pc->conn.is_brief = false;
         pc->lent_to = NULL;
         pc->idle_since_ms = now_ms;
         pc->idle_order = ++pc->pool->idle_orders;
@@ -61,6 +62,7 @@ void pool_conn_enter(struct pool_conn *pc, enum pool_use to)
         }
         break;
     case USE_SHARED:
+        pc->conn.is_brief = true;
         if (pc->timer.deadline_ms == 0 || pc->timer.deadline_ms > now_ms + STATEMENT_SLOW_MS) {
             set_conn_timer(pc, now_ms + STATEMENT_SLOW_MS);
         }
@@ -160,15 +162,21 @@ static void start_cancel(struct pool_conn *pc)
     pool_soon(p);
 }
 
+/*
+ * The answers of a group come together: one slow statement holds up all. It is not known which one
+ * it is; the cancel hits it, and all of them start again, apart.
+ */
 static void check_shared(struct pool_conn *pc, int64_t now_ms)
 {
     int64_t age_ms = now_ms - pc->conn.head_since_ms;
-    struct conn_client *client = conn_head_client(&pc->conn);
-    if (age_ms >= STATEMENT_SLOW_MS && client != NULL) {
-        struct pool_seat *seat = (struct pool_seat *)client;
-        seat->ops->slow(seat);
+    struct conn_client *clients[SHARED_DEPTH * 2];
+    size_t forgotten = 0;
+    size_t count = conn_head_group(&pc->conn, clients, ARRAY_SIZE(clients), &forgotten);
+    for (size_t i = 0; i < count && age_ms >= STATEMENT_SLOW_MS; i++) {
+        struct pool_seat *seat = (struct pool_seat *)clients[i];
+        seat->ops->slow(seat, count + forgotten - 1);
     }
-    if (age_ms >= SHARED_GRACE_MS && client == NULL) {
+    if (age_ms >= SHARED_GRACE_MS && count + forgotten > 0 && (forgotten > 0 || count > 1)) {
         start_cancel(pc);
         return;
     }
@@ -225,8 +233,10 @@ void pool_conn_clean(struct pool_conn *pc, bool in_transaction, enum seat_leave 
 static void on_conn_after(struct conn *c, int64_t now_ms)
 {
     struct pool_conn *pc = (struct pool_conn *)c;
+    (void)now_ms;
     pool_conn_settle(pc);
-    pool_turn(pc->pool, now_ms);
+    pool_seats_wake(pc->pool); /* their answers are on their way before the next group is sent */
+    pool_soon(pc->pool);
 }
 
 static void on_conn_broken(struct conn *c)

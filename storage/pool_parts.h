@@ -16,6 +16,12 @@
 
 enum {
     CONNECTS_AT_ONCE = 2, /* a SCRAM handshake costs 4 to 10 ms of a loop's turn */
+    /* Statements in flight on one shared connection. */
+    SHARED_DEPTH = 64,
+    /* Groups in flight on it: while the server works on one, the next is on its way. */
+    SHARED_GROUPS = 2,
+    /* A group that has been running for longer: nobody is put behind it. */
+    SHARED_STUCK_MS = 5,
 };
 
 /*
@@ -64,7 +70,6 @@ struct pool {
     struct pool_conn **conns;
     size_t conn_count;
     size_t streams_most; /* connections that may be lent at once */
-    size_t shared_most;  /* connections that short reads spread over before they queue up */
 
     struct connector connectors[CONNECTS_AT_ONCE];
     bool failing; /* the last attempt failed and none has succeeded since: the breaker */
@@ -77,6 +82,7 @@ struct pool {
     uint64_t tickets;
     struct pool_seat *wakes;
     struct pool_seat *wakes_tail;
+    struct deferred turn; /* runs pool_turn() */
     struct timer timer;
     uint64_t cancel_count;
     uint64_t idle_orders;
@@ -92,9 +98,9 @@ static inline int64_t pool_now(const struct pool *p)
     return p->reactor->now_ms(p->reactor);
 }
 
-/* The next turn of the loop runs pool_turn(). */
+/* The end of this turn of the loop runs pool_turn(). */
 void pool_soon(struct pool *p);
-/* Everything that may have to be done; from the loop only, at the end of each event. */
+/* Everything that may have to be done; from the loop only. */
 void pool_turn(struct pool *p, int64_t now_ms);
 /* For what comes next of itself: deadlines, the next attempt to connect. */
 void pool_arm_timer(struct pool *p);
@@ -124,8 +130,10 @@ void pool_conn_clean(struct pool_conn *pc, bool in_transaction, enum seat_leave 
 
 /* pool_seat.c */
 
-/* Gives connections to those who wait. */
+/* Gives connections to those who wait, and sends the groups that this makes. */
 void pool_seats_serve(struct pool *p);
+/* A connection that takes short reads, now or when one of its groups is over. */
+bool pool_has_open_share(const struct pool *p);
 void pool_seats_refuse(struct pool *p, const struct odata_error *err);
 void pool_seats_expire(struct pool *p, int64_t now_ms);
 void pool_seats_wake(struct pool *p);

@@ -12,7 +12,8 @@ struct pool_conn;
 
 enum seat_kind {
     SEAT_OWN,    /* a connection for itself */
-    SEAT_SHARED, /* a place on a connection that other short reads use too */
+    SEAT_SHARED, /* a place in a group of short reads on one connection, one statement each; the pool
+                    sends the sync */
 };
 
 enum seat_state {
@@ -33,8 +34,9 @@ struct pool_seat_ops {
     void (*seated)(struct pool_seat *seat, struct conn *conn);
     /* It waited in vain, or there is no database. Lends err. From the loop only. */
     void (*refused)(struct pool_seat *seat, const struct odata_error *err);
-    /* Its statement has been running for STATEMENT_SLOW_MS on a shared connection. */
-    void (*slow)(struct pool_seat *seat);
+    /* Its group has been running for STATEMENT_SLOW_MS on a shared connection. neighbours: how many
+       others are in the group; any of them may be the slow one. */
+    void (*slow)(struct pool_seat *seat, size_t neighbours);
     /* What pool_seat_wake() asked for. From the loop, outside of everything: may do anything. */
     void (*wake)(struct pool_seat *seat);
 };
@@ -47,6 +49,7 @@ struct pool_seat {
     struct pool_seat *wake_prev;
     struct pool_seat *wake_next;
     bool in_wakes;
+    bool is_alone; /* SHARED: in a group of its own, whose failure touches nobody */
     bool is_retry; /* asks again after its connection was lost: only a proven one will do */
     enum seat_kind kind;
     enum seat_state state;
@@ -56,13 +59,19 @@ struct pool_seat {
 };
 
 /*
- * Asks for a connection: seated() comes now or later. seat->kind and ops are set by the caller.
+ * Asks for a connection: seated() comes now, at the end of this turn of the loop, or later. seat->kind and ops are set by the caller.
  * False fills err: 503 DatabaseBusy, 503 DatabaseUnavailable.
  */
 bool pool_seat_take(struct pool *p, struct pool_seat *seat, struct odata_error *err) NODISCARD;
 
-/* Asks again, at the head of the line, with the deadline it had; from the callbacks of a client. */
+/*
+ * Asks again, at its old place in the line, with the deadline it had; from the callbacks of a
+ * client. is_retry is the caller's.
+ */
 void pool_seat_take_again(struct pool *p, struct pool_seat *seat);
+
+/* For how long the group of this seated read has been running. */
+int64_t pool_seat_ran_ms(const struct pool_seat *seat);
 
 /*
  * Leaves the line or the connection. in_transaction: a BEGIN was sent that nothing has ended. What

@@ -4,11 +4,6 @@
 
 enum {
     RETRY_AFTER_S = 1,
-    /* Short reads in flight on one connection: comfortable, and at most. */
-    SHARED_DEPTH = 16,
-    SHARED_DEPTH_MOST = 32,
-    /* A head of the line that has been there for longer: nobody is put behind it. */
-    SHARED_STUCK_MS = 20,
 };
 
 static void line_remove(struct pool *p, struct pool_seat *s)
@@ -22,11 +17,20 @@ static void line_remove(struct pool *p, struct pool_seat *s)
     s->state = SEAT_NONE;
 }
 
-static void line_add(struct pool *p, struct pool_seat *s, bool at_head)
+/* In the order of arrival: whoever comes again has its old place. */
+static void line_add(struct pool *p, struct pool_seat *s)
 {
     struct line *l = &p->lines[s->kind];
-    s->prev = at_head ? NULL : l->tail;
-    s->next = at_head ? l->head : NULL;
+    if (l->tail == NULL || l->tail->ticket < s->ticket) {
+        s->prev = l->tail;
+        s->next = NULL;
+    } else {
+        s->next = l->head;
+        while (s->next->ticket < s->ticket) {
+            s->next = s->next->next;
+        }
+        s->prev = s->next->prev;
+    }
     *(s->prev != NULL ? &s->prev->next : &l->head) = s;
     *(s->next != NULL ? &s->next->prev : &l->tail) = s;
     l->count++;
@@ -70,31 +74,45 @@ static struct pool_conn *latest_idle(struct pool *p, bool proven)
     return best;
 }
 
-static struct pool_conn *least_loaded(struct pool *p, int64_t now_ms, bool proven)
+/* Takes short reads, now or when one of its groups is over. */
+static bool is_open_share(const struct pool_conn *pc, int64_t now_ms)
 {
-    struct pool_conn *best = NULL;
-    for (size_t i = 0; i < p->conn_count; i++) {
-        struct pool_conn *pc = p->conns[i];
-        if (pc->use == USE_SHARED && !pc->draining && !pc->conn.broken &&
-            pc->conn.syncs < SHARED_DEPTH_MOST &&
-            now_ms - pc->conn.head_since_ms < SHARED_STUCK_MS &&
-            (best == NULL || pc->conn.syncs < best->conn.syncs) &&
-            (!proven || conn_is_alive(&pc->conn))) {
-            best = pc;
-        }
-    }
-    return best;
+    return pc->use == USE_SHARED && !pc->draining && !pc->conn.broken &&
+           now_ms - pc->conn.head_since_ms < SHARED_STUCK_MS;
 }
 
+bool pool_has_open_share(const struct pool *p)
+{
+    int64_t now_ms = pool_now(p);
+    for (size_t i = 0; i < p->conn_count; i++) {
+        if (is_open_share(p->conns[i], now_ms) && p->conns[i]->conn.slot_count < SHARED_DEPTH) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * The first connection that is not stuck, so that groups grow with the load: the server's cost of a
+ * group is that of receiving and sending once. Another one only when all are stuck or full.
+ */
 static struct pool_conn *choose_shared(struct pool *p, const struct pool_seat *s)
 {
-    struct pool_conn *idle = latest_idle(p, s->is_retry);
-    struct pool_conn *best = least_loaded(p, pool_now(p), s->is_retry);
-    if (idle != NULL && (best == NULL || best->conn.syncs >= SHARED_DEPTH ||
-                         pool_count_use(p, USE_SHARED) < p->shared_most)) {
-        return idle;
+    int64_t now_ms = pool_now(p);
+    bool is_worth_waiting = false;
+    for (size_t i = 0; i < p->conn_count; i++) {
+        struct pool_conn *pc = p->conns[i];
+        const struct conn *c = &pc->conn;
+        if (!is_open_share(pc, now_ms) || c->slot_count >= SHARED_DEPTH ||
+            (s->is_retry && !conn_is_alive(c))) {
+            continue;
+        }
+        if (c->unsynced || c->syncs < SHARED_GROUPS) {
+            return pc;
+        }
+        is_worth_waiting = true;
     }
-    return best;
+    return is_worth_waiting ? NULL : latest_idle(p, s->is_retry);
 }
 
 static struct pool_conn *choose_own(struct pool *p, const struct pool_seat *s)
@@ -121,8 +139,23 @@ static bool seat_head(struct pool *p, enum seat_kind kind)
     }
     s->state = SEAT_SEATED;
     s->pc = pc;
+    if (s->is_alone && kind == SEAT_SHARED && pc->conn.unsynced) {
+        conn_sync(&pc->conn, NULL);
+    }
     s->ops->seated(s, &pc->conn);
+    if (s->is_alone && kind == SEAT_SHARED) {
+        conn_sync(&pc->conn, NULL);
+    }
     return true;
+}
+
+static void send_groups(struct pool *p)
+{
+    for (size_t i = 0; i < p->conn_count; i++) {
+        if (p->conns[i]->use == USE_SHARED && p->conns[i]->conn.unsynced) {
+            conn_sync(&p->conns[i]->conn, NULL);
+        }
+    }
 }
 
 /* A stream waits and all connections are shared: one of them takes no more reads. */
@@ -154,6 +187,7 @@ void pool_seats_serve(struct pool *p)
             break;
         }
     }
+    send_groups(p);
     pool_connect_wanted(p);
     if (p->lines[SEAT_OWN].head != NULL &&
         p->conn_count + pool_count_connecting(p) >= p->options.size) {
@@ -222,14 +256,19 @@ bool pool_seat_take(struct pool *p, struct pool_seat *s, struct odata_error *err
     }
     s->ticket = ++p->tickets;
     s->deadline_ms = pool_now(p) + p->options.wait_ms;
-    line_add(p, s, false);
-    pool_seats_serve(p);
+    line_add(p, s);
+    bool is_full = p->lines[s->kind].count > p->options.max_waiting;
+    if (s->kind == SEAT_OWN || is_full) {
+        pool_seats_serve(p);
+    } else {
+        pool_soon(p); /* with those that the rest of this turn brings */
+    }
     if (s->state == SEAT_WAITING && p->lines[s->kind].count > p->options.max_waiting) {
         line_remove(p, s);
         set_busy(err);
         return false;
     }
-    if (s->state == SEAT_WAITING) {
+    if (s->state == SEAT_WAITING && s->kind == SEAT_OWN) {
         pool_arm_timer(p);
     }
     return true;
@@ -238,9 +277,13 @@ bool pool_seat_take(struct pool *p, struct pool_seat *s, struct odata_error *err
 void pool_seat_take_again(struct pool *p, struct pool_seat *s)
 {
     assert(s->state == SEAT_NONE);
-    s->is_retry = true;
-    line_add(p, s, true);
+    line_add(p, s);
     pool_soon(p);
+}
+
+int64_t pool_seat_ran_ms(const struct pool_seat *s)
+{
+    return pool_now(s->pc->pool) - s->pc->conn.head_since_ms;
 }
 
 void pool_seat_leave(struct pool *p, struct pool_seat *s, bool in_transaction, enum seat_leave how)

@@ -3,7 +3,7 @@
  *
  * Storage never waits. It says which descriptors it is interested in and when it wants to be called
  * at the latest; the reactor calls back, always from the worker's own thread and never from inside
- * one of the two functions below.
+ * one of the functions below.
  */
 #ifndef STORAGE_REACTOR_H
 #define STORAGE_REACTOR_H
@@ -31,12 +31,24 @@ struct timer {
     unsigned slot; /* the reactor's own */
 };
 
+/* Something to be done once when a turn is over: what came in one turn is then sent as one. */
+struct deferred {
+    void (*run)(struct deferred *d, int64_t now_ms);
+    void *owner; /* for run() */
+    struct deferred *next;
+    bool queued; /* the reactor's own, as next */
+};
+
 struct reactor {
     /* Watches w->fd for events; 0 forgets it (before the descriptor is closed). False: the kernel
        refused (descriptors or memory short). */
     bool (*watch)(struct reactor *r, struct watch *w, unsigned events);
     /* Calls t->due() once at or after deadline_ms; 0 takes it back. */
     void (*set_timer)(struct reactor *r, struct timer *t, int64_t deadline_ms);
+    /* Calls d->run() once before the loop waits again; asked for by a run(), in the next turn. */
+    void (*defer)(struct reactor *r, struct deferred *d);
+    /* Takes it back. */
+    void (*undefer)(struct reactor *r, struct deferred *d);
     /* Monotonic milliseconds, as of the beginning of the loop's turn. */
     int64_t (*now_ms)(const struct reactor *r);
 };

@@ -31,6 +31,16 @@ void statement_stats_ran(struct statement_stats *s, uint64_t hash, int64_t ran_m
     }
 }
 
+void statement_stats_suspect(struct statement_stats *s, uint64_t hash)
+{
+    row_of(s, hash)->is_fast = false;
+}
+
+void statement_stats_failed(struct statement_stats *s, uint64_t hash, int64_t now_ms)
+{
+    row_of(s, hash)->fails_until_ms = now_ms + STATEMENT_PENALTY_MS;
+}
+
 void statement_stats_size(struct statement_stats *s, uint64_t hash, uint64_t rows, uint64_t bytes)
 {
     struct statement_stat *row = row_of(s, hash);

@@ -17,15 +17,16 @@ enum {
     STATEMENT_FAST_MS = 50,
     /* No result within this time: those behind it have waited enough; it goes alone. */
     STATEMENT_SLOW_MS = 100,
-    /* How long a statement that was slow stays alone. */
+    /* How long a statement that was slow, or failed, stays alone. */
     STATEMENT_PENALTY_MS = 10000,
 };
 
 struct statement_stat {
     uint64_t hash;
     int64_t slow_until_ms;
-    uint32_t row_bytes;   /* of a result in memory, on average; 0 = not known */
-    uint32_t total_bytes; /* of the last result; 0 = not known */
+    int64_t fails_until_ms; /* it has failed lately: in a group it would take others with it */
+    uint32_t row_bytes;     /* of a result in memory, on average; 0 = not known */
+    uint32_t total_bytes;   /* of the last result; 0 = not known */
     bool is_fast;
 };
 
@@ -38,6 +39,12 @@ struct statement_stat statement_stats_get(const struct statement_stats *s, uint6
 
 /* A run is over: it took the server ran_ms. */
 void statement_stats_ran(struct statement_stats *s, uint64_t hash, int64_t ran_ms, int64_t now_ms);
+
+/* It may have been slow, or a neighbour was: its next run, alone, will tell. */
+void statement_stats_suspect(struct statement_stats *s, uint64_t hash);
+
+/* A run failed. */
+void statement_stats_failed(struct statement_stats *s, uint64_t hash, int64_t now_ms);
 
 /* A result had so many rows and took so many bytes. */
 void statement_stats_size(struct statement_stats *s, uint64_t hash, uint64_t rows, uint64_t bytes);

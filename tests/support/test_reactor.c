@@ -15,6 +15,8 @@ struct test_reactor {
     size_t watch_count;
     struct timer *timers[MOST];
     size_t timer_count;
+    struct deferred *deferred[MOST];
+    size_t deferred_count;
     int64_t now_ms;
 };
 
@@ -66,6 +68,42 @@ static void set_timer(struct reactor *r, struct timer *timer, int64_t deadline_m
     timer->deadline_ms = deadline_ms;
 }
 
+static void undefer(struct reactor *r, struct deferred *d)
+{
+    struct test_reactor *t = (struct test_reactor *)r;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->deferred_count; i++) {
+        if (t->deferred[i] != d) {
+            t->deferred[kept++] = t->deferred[i];
+        }
+    }
+    t->deferred_count = kept;
+    d->queued = false;
+}
+
+static void defer(struct reactor *r, struct deferred *d)
+{
+    struct test_reactor *t = (struct test_reactor *)r;
+    if (d->queued) {
+        return;
+    }
+    if (t->deferred_count == MOST) {
+        abort();
+    }
+    d->queued = true;
+    t->deferred[t->deferred_count++] = d;
+}
+
+static void run_deferred(struct test_reactor *t)
+{
+    /* No more than there are now: who is added meanwhile has the next turn. */
+    for (size_t rounds = t->deferred_count; rounds > 0 && t->deferred_count > 0; rounds--) {
+        struct deferred *d = t->deferred[0];
+        undefer(&t->reactor, d);
+        d->run(d, t->now_ms);
+    }
+}
+
 static int64_t now_ms(const struct reactor *r)
 {
     return ((const struct test_reactor *)r)->now_ms;
@@ -77,7 +115,11 @@ struct test_reactor *test_reactor_new(void)
     if (t == NULL) {
         abort();
     }
-    t->reactor = (struct reactor){.watch = watch_fd, .set_timer = set_timer, .now_ms = now_ms};
+    t->reactor = (struct reactor){.watch = watch_fd,
+                                  .set_timer = set_timer,
+                                  .defer = defer,
+                                  .undefer = undefer,
+                                  .now_ms = now_ms};
     t->now_ms = test_reactor_clock_ms();
     return t;
 }
@@ -137,6 +179,7 @@ static void run_timers(struct test_reactor *t)
 
 void test_reactor_turn(struct test_reactor *t, int64_t timeout_ms)
 {
+    run_deferred(t);
     struct pollfd fds[MOST];
     struct watch *watches[MOST];
     size_t count = t->watch_count;
@@ -149,6 +192,7 @@ void test_reactor_turn(struct test_reactor *t, int64_t timeout_ms)
     }
     int64_t clock_ms = test_reactor_clock_ms();
     int64_t wait_ms = first_deadline(t, clock_ms + timeout_ms) - clock_ms;
+    wait_ms = t->deferred_count > 0 ? 0 : wait_ms;
     (void)poll(fds, (nfds_t)count, wait_ms < 0 ? 0 : (int)wait_ms);
     t->now_ms = test_reactor_clock_ms();
     for (size_t i = 0; i < count; i++) {
