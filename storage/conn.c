@@ -147,6 +147,15 @@ static bool spoils_statement(const char *sqlstate)
     return false;
 }
 
+bool conn_result_ends(const PGresult *res)
+{
+    if (PQresultStatus(res) != PGRES_FATAL_ERROR) {
+        return false;
+    }
+    const char *severity = PQresultErrorField(res, PG_DIAG_SEVERITY_NONLOCALIZED);
+    return severity == NULL || strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0;
+}
+
 static void on_prepare_result(struct conn *c, const struct conn_slot *slot, PGresult *res)
 {
     ExecStatusType status = PQresultStatus(res);
@@ -205,10 +214,11 @@ static void handle(struct conn *c, PGresult *res)
         on_sync(c);
         return;
     }
+    bool is_end = conn_result_ends(res);
     switch (slot.kind) {
     case SLOT_SYNC:
         PQclear(res);
-        mark_broken(c); /* a fatal error while nothing was running */
+        is_end = true; /* a fatal error while nothing was running */
         break;
     case SLOT_PREPARE:
         on_prepare_result(c, &slot, res);
@@ -222,6 +232,10 @@ static void handle(struct conn *c, PGresult *res)
         }
         PQclear(res);
         break;
+    }
+    if (is_end) {
+        c->ended = true; /* the slot stays: its client is to be told that all is lost */
+        mark_broken(c);
     }
 }
 

@@ -71,6 +71,7 @@ struct conn {
     bool paused;    /* nobody asks */
     bool unflushed; /* libpq has bytes that the socket did not take */
     bool broken;
+    bool ended;    /* broken, and by the server */
     bool in_loop;  /* the loop's own call is running */
     bool is_brief; /* results are short: what one read of the socket does not bring, the next turn
                       does */
@@ -126,6 +127,9 @@ void conn_pump(struct conn *c);
 
 /* Tells all clients that the connection is lost. From the loop, by the owner. */
 void conn_fail_all(struct conn *c);
+
+/* An error that is the server's last word on its connection, or libpq's about it: lost() follows. */
+bool conn_result_ends(const PGresult *res);
 
 /* The peer has not closed it, as far as the kernel knows by now. */
 bool conn_is_alive(const struct conn *c);

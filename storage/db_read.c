@@ -326,12 +326,6 @@ static void on_lost(struct conn_client *client, const char *text)
     fail(r, &err);
 }
 
-static bool is_fatal(const PGresult *res)
-{
-    const char *severity = PQresultErrorField(res, PG_DIAG_SEVERITY_NONLOCALIZED);
-    return severity != NULL && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
-}
-
 /*
  * Failures that are not this read's own: a prepared statement that is out of date or not there, and
  * a cancel that was meant for a neighbour.
@@ -346,7 +340,7 @@ static void on_error(struct db_read *r, const PGresult *res)
 {
     const char *sqlstate = PQresultErrorField(res, PG_DIAG_SQLSTATE);
     const char *text = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
-    if (sqlstate == NULL || is_fatal(res)) {
+    if (conn_result_ends(res)) {
         /* The connection is going; on_lost() decides. */
         pg_error_set(&r->last_words, sqlstate, text == NULL ? PQresultErrorMessage(res) : text);
         return;

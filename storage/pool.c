@@ -126,8 +126,7 @@ static void reap(struct pool *p)
         }
         p->conns[i] = p->conns[--p->conn_count];
         struct pool_seat *lent_to = pc->lent_to;
-        bool told = PQstatus(pc->conn.pg) != CONNECTION_BAD; /* closed by us */
-        if (!told) {
+        if (pc->conn.ended || PQstatus(pc->conn.pg) == CONNECTION_BAD) { /* else closed by us */
             pool_observe_connection(p, false, PQerrorMessage(pc->conn.pg));
         }
         conn_fail_all(&pc->conn);

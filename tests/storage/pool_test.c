@@ -191,6 +191,174 @@ START_TEST(a_slow_shared_read_is_cancelled_for_its_neighbours)
 }
 END_TEST
 
+enum {
+    GROUP = 5
+};
+
+/* Five reads of one statement with a parameter each, opened in one turn: they make one group. */
+static void open_group(struct reader *r, struct simple_read *s, const char *sql, size_t fields,
+                       const char *const *params)
+{
+    for (size_t i = 0; i < GROUP; i++) {
+        simple_init(&s[i], sql, fields, 1);
+        s[i].level.statement.params = &params[i];
+        s[i].level.statement.param_count = 1;
+        ck_assert(reader_open(&r[i], &f, &s[i].read));
+    }
+}
+
+/* Rows of all but `but`. */
+static void check_group(struct reader *r, size_t but)
+{
+    for (size_t i = 0; i < GROUP; i++) {
+        const struct field *fields = NULL;
+        if (i != but) {
+            ck_assert_int_eq(reader_next(&r[i], 0, &fields), STEP_OK);
+            ck_assert_int_eq(strtol(fields[0].ptr, NULL, 10), (long)i + 1);
+            ck_assert_int_eq(reader_next(&r[i], 0, &fields), STEP_END);
+        }
+    }
+}
+
+static void close_group(struct reader *r)
+{
+    for (size_t i = 0; i < GROUP; i++) {
+        reader_close(&r[i]);
+    }
+}
+
+/* One transaction has one now(): it tells that they went, and were answered, as one group. */
+START_TEST(reads_of_one_turn_go_as_one_group)
+{
+    static const char *const params[] = {"1", "2", "3", "4", "5"};
+    static const char sql[] = "SELECT $1::int, now()";
+    open_with(4, 10, 5000);
+    struct simple_read s[GROUP];
+    struct reader r[GROUP];
+    char stamp[64] = "";
+    simple_init(&s[0], "SELECT pg_sleep(0)", 1, 1);
+    make_shared(&s[0].read, ";");
+    open_group(r, s, sql, 2, params); /* not known to be short yet */
+    check_group(r, GROUP);
+    close_group(r);
+    open_group(r, s, sql, 2, params);
+    for (size_t i = 0; i < GROUP; i++) {
+        const struct field *fields = NULL;
+        ck_assert_int_eq(reader_next(&r[i], 0, &fields), STEP_OK);
+        if (i == 0) {
+            (void)snprintf(stamp, sizeof(stamp), "%.*s", fields[1].len, fields[1].ptr);
+        }
+        ck_assert_int_eq(strncmp(stamp, fields[1].ptr, (size_t)fields[1].len), 0);
+    }
+    close_group(r);
+    fixture_close(&f);
+}
+END_TEST
+
+/* The third of five fails: it alone gets the error, those behind it are sent again unnoticed. */
+START_TEST(a_failure_in_a_group_is_its_own)
+{
+    static const char *const good[] = {"60", "30", "20", "15", "12"};
+    static const char *const bad[] = {"60", "30", "0", "15", "12"};
+    open_with(1, 10, 5000);
+    struct simple_read s[GROUP];
+    struct reader r[GROUP];
+    const struct field *fields = NULL;
+    open_group(r, s, "SELECT 60 / $1::int", 1, good);
+    check_group(r, GROUP);
+    close_group(r);
+    for (int run = 0; run < 3; run++) { /* from the second on it is sent apart */
+        open_group(r, s, "SELECT 60 / $1::int", 1, bad);
+        check_group(r, 2);
+        ck_assert_int_eq(reader_next(&r[2], 0, &fields), STEP_FAIL);
+        ck_assert_int_eq(r[2].err.http_status, 400);
+        close_group(r);
+    }
+    ck_assert_uint_eq(f.ups, 1);
+    ck_assert_uint_eq(f.downs, 0);
+    fixture_close(&f);
+}
+END_TEST
+
+static const char SLEEPS[] =
+    "SELECT split_part($1, '/', 1), pg_sleep(split_part($1, '/', 2)::float8)";
+
+START_TEST(a_group_that_loses_its_connection_starts_again)
+{
+    static const char *const fast[] = {"1/0", "2/0", "3/0", "4/0", "5/0"};
+    static const char *const slow[] = {"1/0", "2/0", "3/0.2", "4/0", "5/0"};
+    open_with(2, 10, 5000);
+    struct simple_read s[GROUP];
+    struct reader r[GROUP];
+    open_group(r, s, SLEEPS, 2, fast);
+    check_group(r, GROUP);
+    close_group(r);
+    open_group(r, s, SLEEPS, 2, slow);
+    while (fixture_busy_backends(&f) == 0) {
+        test_reactor_turn(f.reactor, 5);
+    }
+    (void)fixture_admin(&f, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                            " WHERE application_name = 'sluice' AND state <> 'idle'");
+    check_group(r, GROUP);
+    close_group(r);
+    ck_assert_uint_eq(f.downs, 1);
+    ck_assert(fixture_wait_quiet(&f, 1000));
+    fixture_close(&f);
+}
+END_TEST
+
+/* One leaves before its group is sent, one while it is in flight: the others do not notice. */
+START_TEST(reads_leave_their_group)
+{
+    static const char *const params[] = {"1/0", "2/0", "3/0.05", "4/0", "5/0"};
+    static const char *const fast[] = {"1/0", "2/0", "3/0", "4/0", "5/0"};
+    open_with(1, 10, 5000);
+    struct simple_read s[GROUP];
+    struct reader r[GROUP];
+    open_group(r, s, SLEEPS, 2, fast);
+    check_group(r, GROUP);
+    close_group(r);
+    for (size_t leaver = 0; leaver < GROUP; leaver++) {
+        open_group(r, s, SLEEPS, 2, params);
+        if (leaver % 2 == 1) {
+            test_reactor_turn(f.reactor, 1);
+            ck_assert_int_eq(fixture_busy_backends(&f), 1);
+        }
+        reader_close(&r[leaver]);
+        check_group(r, leaver);
+        close_group(r);
+    }
+    ck_assert_uint_eq(f.cancels, 0);
+    ck_assert_uint_eq(f.downs, 0);
+    ck_assert(fixture_wait_quiet(&f, 1000));
+    fixture_close(&f);
+}
+END_TEST
+
+/* A slow statement in the midst of a group whose client stays: it goes on alone. */
+START_TEST(a_slow_read_is_taken_out_of_its_group)
+{
+    static const char *const fast[] = {"1/0", "2/0", "3/0", "4/0", "5/0"};
+    static const char *const slow[] = {"1/0", "2/0", "3/2", "4/0", "5/0"};
+    open_with(4, 10, 5000);
+    struct simple_read s[GROUP];
+    struct reader r[GROUP];
+    const struct field *fields = NULL;
+    open_group(r, s, SLEEPS, 2, fast);
+    check_group(r, GROUP);
+    close_group(r);
+    int64_t start = test_reactor_clock_ms();
+    open_group(r, s, SLEEPS, 2, slow);
+    check_group(r, 2);
+    ck_assert_int_lt(test_reactor_clock_ms() - start, 1500);
+    ck_assert_int_eq(reader_next(&r[2], 0, &fields), STEP_OK);
+    ck_assert_uint_eq(f.cancels, 1);
+    close_group(r);
+    ck_assert_uint_eq(f.downs, 0);
+    fixture_close(&f);
+}
+END_TEST
+
 START_TEST(a_slow_statement_goes_alone)
 {
     static const char *const fast[] = {"0"};
@@ -554,6 +722,11 @@ Suite *pool_suite(void)
     tcase_add_test(seats, shared_reads_do_not_touch_each_other);
     tcase_add_test(seats, a_slow_shared_read_is_cancelled_for_its_neighbours);
     tcase_add_test(seats, a_slow_statement_goes_alone);
+    tcase_add_test(seats, reads_of_one_turn_go_as_one_group);
+    tcase_add_test(seats, a_failure_in_a_group_is_its_own);
+    tcase_add_test(seats, a_group_that_loses_its_connection_starts_again);
+    tcase_add_test(seats, reads_leave_their_group);
+    tcase_add_test(seats, a_slow_read_is_taken_out_of_its_group);
     tcase_add_test(seats, statement_timeout_is_504);
     tcase_add_test(seats, a_changed_table_is_prepared_again);
     tcase_add_test(seats, keeps_few_prepared_statements);
