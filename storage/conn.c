@@ -397,6 +397,13 @@ void conn_sync(struct conn *c, struct conn_client *client)
     update_watch(c);
 }
 
+void conn_ask_flush(struct conn *c)
+{
+    if (!c->broken && PQsendFlushRequest(c->pg) != 1) {
+        mark_broken(c);
+    }
+}
+
 void conn_forget(struct conn *c, struct conn_client *client)
 {
     for (size_t i = 0; i < c->slot_count && client->in_flight > 0; i++) {

@@ -99,6 +99,9 @@ void conn_send_once(struct conn *c, struct conn_client *client, void *arg, const
  */
 void conn_sync(struct conn *c, struct conn_client *client);
 
+/* The server sends what it has so far before it goes on to what is sent after this. */
+void conn_ask_flush(struct conn *c);
+
 /* The results of this client are thrown away from now on. */
 void conn_forget(struct conn *c, struct conn_client *client);
 

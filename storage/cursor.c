@@ -7,8 +7,9 @@
 #include "odata/limits.h"
 
 enum {
-    /* Rows of the first FETCHes while their width is unknown: soon there, and small if wide. */
-    FIRST_ROWS = 16,
+    /* Rows of the first FETCH while their width is unknown: a row may have megabytes. The second is
+       sent when the first is here and tells. */
+    FIRST_ROWS = 4,
     /* The same when it is known: a first byte soon. */
     FIRST_ROWS_KNOWN = 64,
     MOST_ROWS = 10000,
@@ -52,9 +53,9 @@ struct cursor {
 struct cursor_level {
     const struct sql_level *sql;
     struct field *fields;
-    size_t kid_index; /* its place among its parent's children */
-    int rows;         /* to ask for */
-    bool is_measured;
+    size_t kid_index;    /* its place among its parent's children */
+    int rows;            /* to ask for */
+    bool is_measured;    /* rows follows from their width */
     struct batch *batch; /* where the current row stands; NULL = nowhere */
 };
 
@@ -141,7 +142,8 @@ static void cursor_drop(struct cursor *c)
 static unsigned most_asked(const struct cursor *c)
 {
     bool ahead = c->parent != NULL && !c->parent->is_current;
-    return ahead || !is_leaf(c->set, c->level) ? 1 : MOST_ASKED;
+    bool is_measured = c->set->levels[c->level].is_measured;
+    return ahead || !is_measured || !is_leaf(c->set, c->level) ? 1 : MOST_ASKED;
 }
 
 static void ask(struct cursor *c)
@@ -150,6 +152,9 @@ static void ask(struct cursor *c)
     while (!c->ended && !c->dropped && !set->out_of_memory &&
            c->asked_count + c->arrived < most_asked(c)) {
         int rows = set->levels[c->level].rows;
+        if (c->asked_count > 0 && set->unsynced) {
+            conn_ask_flush(set->conn); /* the rows of the first must not wait for the second's */
+        }
         bytes_clear(&set->scratch);
         bytes_format(&set->scratch, "FETCH %d c%u_%u", rows, c->level, c->serial);
         send_text(set, c, NULL, 0);
@@ -324,6 +329,7 @@ bool cursor_set_init(struct cursor_set *set, const struct sql_read *sql, size_t 
         size_t rows = set->fetch_bytes / row_bytes;
         rows = rows > FIRST_ROWS_KNOWN ? FIRST_ROWS_KNOWN : rows;
         set->levels[0].rows = rows == 0 ? 1 : (int)rows;
+        set->levels[0].is_measured = true;
     }
     return true;
 }
