@@ -79,7 +79,7 @@ class Daemon:
         self.port = free_port()
         self.dir = tempfile.mkdtemp(prefix="bench-")
         arguments = [sluice, "--listen", f"127.0.0.1:{self.port}", "--schemas", schemas,
-                     "--log-level", "warn", *options]
+                     "--log-level", "warning", *options]
         if config is not None:
             path = os.path.join(self.dir, "sluice.json")
             with open(path, "w", encoding="utf-8") as f:

@@ -55,8 +55,7 @@ static const char *kind_name(enum fits kind)
     return kind_names[i];
 }
 
-/* Options that are standard, but not here. */
-static bool check_later(struct binder *b, const struct query *q)
+bool bind_refuse_later(struct binder *b, const struct query *q)
 {
     const struct {
         const struct raw_option *option;
@@ -72,6 +71,11 @@ static bool check_later(struct binder *b, const struct query *q)
                                                later[i].name);
         }
     }
+    return true;
+}
+
+static bool check_schema_version(struct binder *b, const struct query *q)
+{
     /* No schema version is published: only the latest, `*`, is there (Protocol 11.2.12). */
     if (q->schemaversion.given && !str_eq(q->schemaversion.text, STR("*"))) {
         return odata_error_set(b->err, 404, ODATA_CODE_NOT_FOUND, "$schemaversion",
@@ -267,8 +271,8 @@ bool bind_request(struct arena *a, const struct bind_options *options,
     if (plan == NULL) {
         return odata_error_too_complex(err);
     }
-    if (!bind_path(&b, path, &bound) || !check_later(&b, query) ||
-        !check_fit(&b, query, kind_of(&bound))) {
+    if (!bind_path(&b, path, &bound) || !bind_refuse_later(&b, query) ||
+        !check_schema_version(&b, query) || !check_fit(&b, query, kind_of(&bound))) {
         return false;
     }
     plan->kind = bound.kind;

@@ -29,19 +29,8 @@ static bool option_fails(struct binder *b, const struct expanding *x, const char
 static bool check_options(struct binder *b, const struct expanding *x)
 {
     const struct query *q = x->options;
-    const struct {
-        const struct raw_option *option;
-        const char *name;
-    } later[] = {{&q->search, "$search"},
-                 {&q->compute, "$compute"},
-                 {&q->apply, "$apply"},
-                 {&q->index, "$index"},
-                 {&q->deltatoken, "$deltatoken"}};
-    for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
-        if (later[i].option->given) {
-            return odata_error_not_implemented(b->err, later[i].name, "%s is not implemented",
-                                               later[i].name);
-        }
+    if (!bind_refuse_later(b, q)) {
+        return false;
     }
     if (q->aliases != NULL) {
         return odata_error_not_implemented(

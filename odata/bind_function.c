@@ -77,6 +77,22 @@ static const struct str later[] = {
     {STR_INIT("hassubsequence")}, {STR_INIT("matchespattern")},
 };
 
+/* These also take collections (URL Conventions 5.1.1.5), which is not here yet. */
+static const struct str of_collections[] = {
+    {STR_INIT("concat")}, {STR_INIT("contains")},  {STR_INIT("endswith")},   {STR_INIT("indexof")},
+    {STR_INIT("length")}, {STR_INIT("substring")}, {STR_INIT("startswith")},
+};
+
+static bool takes_collections(const struct function *f)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(of_collections); i++) {
+        if (str_eq(of_collections[i], f->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool fits(enum takes takes, const struct type_ref *type)
 {
     if (type->collection) {
@@ -104,13 +120,24 @@ static const struct bound_expr *bind_argument(struct binder *b, const struct sco
         struct type_ref type = bind_type(classes[takes].types[0]);
         return bind_literal(b, s->clause, e, &type, NULL);
     }
+    if (arg->type.collection && takes_collections(f)) {
+        odata_error_not_implemented(b->err, s->clause->option,
+                                    "%.*s() of collections is not implemented", STR_ARG(f->name));
+        return NULL;
+    }
     if (!fits(takes, &arg->type)) {
         bind_fail(b, s->clause, e->offset, "%.*s() takes %s, found %.*s", STR_ARG(f->name),
                   classes[takes].name, STR_ARG(bind_type_name(b, &arg->type)));
         return NULL;
     }
     bool position = takes == TAKES_INTEGER && arg->kind == BOUND_VALUE;
-    if (position && (arg->text.ptr[0] == '-' || arg->type.type != EDM_INT32)) {
+    if (position && arg->text.ptr[0] == '-') {
+        odata_error_not_implemented(b->err, s->clause->option,
+                                    "a position before 0 in %.*s() is not implemented",
+                                    STR_ARG(f->name));
+        return NULL;
+    }
+    if (position && arg->type.type != EDM_INT32) {
         bind_fail(b, s->clause, e->offset, "%.*s() takes a position from 0 on, found %.*s",
                   STR_ARG(f->name), STR_ARG(bind_clip(arg->text)));
         return NULL;

@@ -117,6 +117,14 @@ static bool fail_key(struct binder *b, const struct segment *s, const struct ent
                              STR_ARG(bind_clip(type->name)), STR_ARG(bind_clip(s->args[i].name)));
         }
     }
+    if (s->arg_count == type->key.count && s->arg_count > 1) {
+        return bind_fail(b, &clause_key, s->offset,
+                         "the key of %.*s has %zu properties: each value needs its name, as in "
+                         "(%.*s=...,%.*s=...)",
+                         STR_ARG(bind_clip(type->name)), type->key.count,
+                         STR_ARG(bind_clip(type->key.properties[0]->name)),
+                         STR_ARG(bind_clip(type->key.properties[1]->name)));
+    }
     return bind_fail(b, &clause_key, s->offset, "the key of %.*s has %zu propert%s, found %zu",
                      STR_ARG(bind_clip(type->name)), type->key.count,
                      type->key.count == 1 ? "y" : "ies", s->arg_count);

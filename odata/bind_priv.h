@@ -71,6 +71,9 @@ bool bind_is_own_type(const struct binder *b, struct str name, const struct enti
 /* A name for a message: cut to a length that leaves room for the sentence, at a character. */
 struct str bind_clip(struct str text);
 
+/* Refuses what is standard, but not here yet, with 501 and its name: never in silence. */
+bool bind_refuse_later(struct binder *b, const struct query *q);
+
 /* bind_value.c */
 
 /* "Edm.Int32", "shop.Color", "Collection(Edm.String)", "null". */

@@ -37,6 +37,9 @@ struct row_source {
     const struct row_source_ops *ops;
 };
 
+/* A source of no rows, for a request that reads none: $top=0 without $count. */
+void row_source_init_empty(struct row_source *s);
+
 static inline enum step row_source_next(struct row_source *s, unsigned level,
                                         const struct field **out_fields, struct odata_error *err)
 {

@@ -13,7 +13,7 @@ const struct metadata_features document_features = {
     .can_write = false,
     .can_search = false,
     .can_batch = false,
-    .has_alternate_keys = false,
+    .has_alternate_keys = true,
 };
 
 static void document_free(struct document *d)

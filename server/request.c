@@ -41,7 +41,8 @@ struct request {
     enum request_state state;
     uint64_t id;
     struct prepared p;
-    struct db_read *read;
+    struct db_read *read;      /* NULL when there is nothing to ask the database for */
+    struct row_source no_rows; /* the source then */
     struct feed_writer *writer;
     size_t taken; /* bytes of x->out that are sent already */
     uint64_t rows;
@@ -312,7 +313,9 @@ static bool open_writer(struct request *r, const struct sql_read *sql)
     if (!prepare_next_url(r->x, &r->p, &spec.next_url, &r->err)) {
         return false;
     }
-    r->writer = feed_writer_new(&spec, db_read_source(r->read), &r->x->out);
+    row_source_init_empty(&r->no_rows);
+    struct row_source *source = r->read == NULL ? &r->no_rows : db_read_source(r->read);
+    r->writer = feed_writer_new(&spec, source, &r->x->out);
     if (r->writer == NULL) {
         return odata_error_set(&r->err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
     }
@@ -324,8 +327,12 @@ static bool open_read(struct request *r)
     const struct sql_read_options sql_options = {r->p.format, r->p.root};
     const struct db_read_options read_options = {.wake = on_rows, .ctx = r};
     const struct sql_read *sql = NULL;
-    return sql_read_build(&r->x->arena, r->p.plan, &sql_options, &sql, &r->err) &&
-           db_read_open(r->env->pool, sql, &read_options, &r->read, &r->err) && open_writer(r, sql);
+    if (!sql_read_build(&r->x->arena, r->p.plan, &sql_options, &sql, &r->err)) {
+        return false;
+    }
+    bool asks = sql->has_rows || sql->has_count;
+    return (!asks || db_read_open(r->env->pool, sql, &read_options, &r->read, &r->err)) &&
+           open_writer(r, sql);
 }
 
 static void respond_metadata(struct request *r)

@@ -200,6 +200,9 @@ static bool allocate(struct server *s)
 static bool start(struct server *s)
 {
     char reason[160];
+    if (s->config->compression) {
+        return fail(s, "start_failed", "compression is not supported yet: set it to false");
+    }
     if (!allocate(s) || !check_descriptors(s) || !open_signals(s) || !open_sockets(s)) {
         return false;
     }

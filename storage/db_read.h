@@ -29,9 +29,9 @@ struct db_read_options {
 };
 
 /*
- * Takes a connection or a place in the line and sends the statements. sql is borrowed until
- * db_read_close(). False fills err: 503 DatabaseBusy when the line is full, 503 DatabaseUnavailable
- * when no connection can be made.
+ * Takes a connection or a place in the line and sends the statements. sql has rows or a count, and is
+ * borrowed until db_read_close(). False fills err: 503 DatabaseBusy when the line is full, 503
+ * DatabaseUnavailable when no connection can be made.
  */
 bool db_read_open(struct pool *pool, const struct sql_read *sql,
                   const struct db_read_options *options, struct db_read **out_read,
