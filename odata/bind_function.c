@@ -131,13 +131,7 @@ static const struct bound_expr *bind_argument(struct binder *b, const struct sco
         return NULL;
     }
     bool position = takes == TAKES_INTEGER && arg->kind == BOUND_VALUE;
-    if (position && arg->text.ptr[0] == '-') {
-        odata_error_not_implemented(b->err, s->clause->option,
-                                    "a position before 0 in %.*s() is not implemented",
-                                    STR_ARG(f->name));
-        return NULL;
-    }
-    if (position && arg->type.type != EDM_INT32) {
+    if (position && (arg->text.ptr[0] == '-' || arg->type.type != EDM_INT32)) {
         bind_fail(b, s->clause, e->offset, "%.*s() takes a position from 0 on, found %.*s",
                   STR_ARG(f->name), STR_ARG(bind_clip(arg->text)));
         return NULL;

@@ -333,9 +333,31 @@ static bool is_not_ours(const struct db_read *r, const char *sqlstate)
            (strcmp(sqlstate, "57014") == 0 && pool_seat_may_be_hit(&r->seat));
 }
 
-static void on_error(struct db_read *r, const PGresult *res)
+/*
+ * The SQLSTATE, where one of PostgreSQL's has two meanings: 0A000 says of a cached plan that its
+ * tables have changed, and of anything else that it cannot be done; 2201G says that the path's
+ * entity is missing only when the statement asks so (put_guard() in storage/sql_read.c).
+ */
+static const char *state_of(const struct db_read *r, const PGresult *res)
 {
     const char *sqlstate = PQresultErrorField(res, PG_DIAG_SQLSTATE);
+    const char *function = PQresultErrorField(res, PG_DIAG_SOURCE_FUNCTION);
+    if (sqlstate == NULL) {
+        return "";
+    }
+    if (strcmp(sqlstate, "0A000") == 0 &&
+        (function == NULL || strcmp(function, "RevalidateCachedQuery") != 0)) {
+        return "0A";
+    }
+    if (strcmp(sqlstate, "2201G") == 0 && !r->sql->guards_parent) {
+        return "22";
+    }
+    return sqlstate;
+}
+
+static void on_error(struct db_read *r, const PGresult *res)
+{
+    const char *sqlstate = state_of(r, res);
     const char *text = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
     if (conn_result_ends(res)) {
         /* The connection is going; on_lost() decides. */
@@ -364,11 +386,12 @@ static void on_progress(struct db_read *r)
     }
 }
 
+/* Other columns, or other types, than the model says: values must not be written by the old ones. */
 static void fail_bad_result(struct db_read *r)
 {
     struct odata_error err;
-    (void)odata_error_set(&err, 500, ODATA_CODE_INTERNAL, "",
-                          "the database's answer does not have the expected columns");
+    pool_report_stale_model(r->pool);
+    pg_error_set(&err, "42804", "the columns of the result are not those of the model");
     fail(r, &err);
 }
 
@@ -390,7 +413,7 @@ static void take_rows(struct db_read *r, PGresult *res)
     PQclear(r->rows);
     r->rows = res;
     r->row = -1;
-    if ((size_t)PQnfields(res) != r->sql->levels[0].field_count) {
+    if (!cursor_result_fits(&r->sql->levels[0], res)) {
         fail_bad_result(r);
     }
 }
