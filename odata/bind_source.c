@@ -78,7 +78,7 @@ bool bind_fail(struct binder *b, const struct clause *c, size_t offset, const ch
 bool bind_fail_name(struct binder *b, const struct clause *c, size_t offset, struct str name,
                     const char *fmt, ...)
 {
-    char text[140];
+    char text[155];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);

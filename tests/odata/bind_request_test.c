@@ -176,6 +176,13 @@ static const struct row {
     {"a quoted text that is no date", "Products?$filter=Released eq 'x'", 400, 0, "Edm.Date"},
     {"the form of a date", "Products?$filter=Released eq 'x'", 400, 0,
      "'x' at byte 12 of $filter is no Edm.Date; write it as 2024-01-01"},
+    {"the form of a date-time, for a date", "Orders?$filter=Placed gt 2024-01-01", 400, 0,
+     "expected Edm.DateTimeOffset, found date at byte 10 of $filter; write it as "
+     "2024-01-01T00:00:00Z"},
+    {"the form of a date-time, for a string", "Orders?$filter=Placed gt 'yesterday'", 400, 0,
+     "is no Edm.DateTimeOffset; write it as 2024-01-01T00:00:00Z"},
+    {"a misspelled right side is no string", "Products?$filter=Name eq Nme", 400, 0,
+     "of $filter; did you mean 'Name'?"},
     {"the form of a time", "Orders?$filter=ShipTime eq 7", 400, 0, "write it as 07:59:00"},
     {"the form of a duration", "Orders?$filter=Handling eq 7", 400, 0,
      "write it as duration'PT1H'"},
@@ -236,6 +243,29 @@ static void check_row(const struct row *row)
 START_TEST(binds_url)
 {
     check_row(&rows[_i]);
+}
+END_TEST
+
+/* Where no string could stand, or another name is near, quotes are not what is missing. */
+static const char *const without_quotes_hint[] = {
+    "Products?$filter=Price gt nosuch",
+    "Products?$filter=Name eq Nme",
+    "Products?$filter=nosuch eq 'x'",
+    "Products?$filter=Name eq Category/nosuch",
+    "Products?$filter=Name eq nosuch/Name",
+    "Products?$filter=year(nosuch) eq 1",
+    "Products?$orderby=nosuch",
+    "Products?$select=nosuch",
+    "Products?$expand=nosuch",
+};
+
+START_TEST(hints_at_quotes_for_strings_only)
+{
+    struct bound_request r;
+    ck_assert(!bound_request_init(&r, without_quotes_hint[_i], NULL, ARENA_BYTES));
+    ck_assert_msg(strstr(r.err.message, "unknown property") != NULL, "%s", r.err.message);
+    ck_assert_msg(strstr(r.err.message, "quotes") == NULL, "%s", r.err.message);
+    bound_request_fini(&r);
 }
 END_TEST
 
@@ -390,6 +420,8 @@ Suite *bind_request_suite(void)
     TCase *tc = tcase_create("bind_request");
     tcase_set_timeout(tc, 30);
     tcase_add_loop_test(tc, binds_url, 0, (int)(sizeof(rows) / sizeof(rows[0])));
+    tcase_add_loop_test(tc, hints_at_quotes_for_strings_only, 0,
+                        (int)ARRAY_SIZE(without_quotes_hint));
     tcase_add_loop_test(tc, keeps_to_its_arena, 0, (int)(sizeof(rows) / sizeof(rows[0])));
     tcase_add_loop_test(tc, takes_every_prefix, 0, (int)(sizeof(rows) / sizeof(rows[0])));
     tcase_add_loop_test(tc, pages, 0, (int)(sizeof(paging_rows) / sizeof(paging_rows[0])));
