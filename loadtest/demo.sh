@@ -43,8 +43,14 @@ if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
     fail "port $port is in use; choose another one: make demo PORT=$((port + 1))"
 fi
 
-[ -x build/sluice ] || echo "Building ..."
-make --no-print-directory --silent all >/dev/null || fail "the build failed; run 'make' to see why"
+[ -x build/sluice ] || echo "Building (a minute or two) ..."
+log=$(mktemp)
+if ! make --no-print-directory --silent all >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    fail "the build failed"
+fi
+rm -f "$log"
 
 # PostgreSQL refuses to run as root, so root runs it as the user of the package. That user may not
 # be able to enter the folder of the checkout; then the cluster lives below /var/tmp.
@@ -70,19 +76,24 @@ run() { (cd / && "${as[@]}" "$@"); }
 sockets=$(mktemp -d /tmp/sluice-demo.XXXXXX)
 [ "${#as[@]}" = 0 ] || chown "$user:" "$sockets"
 sluice=
+postmaster= # only what this run has started is stopped
 stop() {
     trap - EXIT INT TERM
     if [ -n "$sluice" ]; then
         kill -TERM "$sluice" 2>/dev/null || true
         wait "$sluice" 2>/dev/null || true
     fi
-    run "$pg/pg_ctl" -D "$dir/data" -m fast -w stop >/dev/null 2>&1 || true
+    [ -z "$postmaster" ] || run "$pg/pg_ctl" -D "$dir/data" -m fast -w stop >/dev/null 2>&1 || true
     rm -rf "$sockets"
     [ -z "$sluice" ] || echo "Stopped."
 }
 trap stop EXIT
 trap 'echo; exit 0' INT TERM
 
+if run "$pg/pg_ctl" -D "$dir/data" status >/dev/null 2>&1; then
+    fail "a demo runs already from $dir (PostgreSQL's pid is $(head -n 1 "$dir/data/postmaster.pid")); \
+end that one, or set DEMO_DIR to another folder"
+fi
 if [ ! -s "$dir/data/PG_VERSION" ]; then
     echo "Making a private PostgreSQL cluster in $dir ..."
     rm -rf "$dir/data" "$dir/loaded"
@@ -92,7 +103,9 @@ if [ ! -s "$dir/data/PG_VERSION" ]; then
 fi
 run "$pg/pg_ctl" -D "$dir/data" -l "$dir/data/server.log" -w -o "-k $sockets \
     -c listen_addresses= -c fsync=off -c synchronous_commit=off" start >/dev/null 2>&1 ||
-    fail "the cluster does not start: $(tail -n 1 "$dir/data/server.log" 2>/dev/null); 'rm -rf .demo' makes a new one"
+    fail "the cluster does not start: $(grep -E 'FATAL|PANIC|ERROR' "$dir/data/server.log" 2>/dev/null | tail -n 1); \
+see $dir/data/server.log"
+postmaster=started
 
 export PGOPTIONS='-c client_min_messages=warning'
 sql() { psql -X -q -v ON_ERROR_STOP=1 -h "$sockets" -U demo "$@"; }
@@ -112,6 +125,7 @@ if [ "$(cat "$dir/loaded" 2>/dev/null)" != "$wanted" ]; then
 fi
 
 build/sluice --db-uri "host=$sockets user=demo_reader dbname=demo" --listen "127.0.0.1:$port" \
+    --drain-timeout 1s \
     ${SCHEMAS:+--schemas "$SCHEMAS"} >"$dir/sluice.log" 2>&1 &
 sluice=$!
 for _ in $(seq 200); do
@@ -134,5 +148,10 @@ while IFS= read -r line; do
     esac
 done <"$here/demo/urls.txt"
 echo
-echo "Ctrl-C stops the service and its database."
+echo "A million rows, 277 MB, streamed whole:"
+echo "    curl -o events.json http://127.0.0.1:$port/events"
+echo "Pages of two, each with a link to the next one:"
+echo "    curl -H 'Prefer: maxpagesize=2' 'http://127.0.0.1:$port/products?\$select=name&\$orderby=name'"
+echo
+echo "The service logs to $dir/sluice.log. Ctrl-C stops it and its database."
 wait "$sluice" || true

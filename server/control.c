@@ -51,6 +51,8 @@ struct control {
     int64_t last_load_ms;
     int64_t listen_at_ms; /* when to try to listen */
     int64_t retry_ms;
+    struct log_news load_news;   /* why the model cannot be loaded */
+    struct log_news listen_news; /* why NOTIFY cannot be heard */
 };
 
 static void wake(struct control *c)
@@ -106,9 +108,11 @@ static void adopt(struct control *c, struct document *d, int64_t took_ms)
     }
 }
 
-static void log_failure(struct control *c, const char *event, const struct odata_error *err)
+static void log_failure(struct control *c, const char *event, struct log_news *news,
+                        const struct odata_error *err)
 {
-    if (log_begin(&c->log, LOG_WARNING, event)) {
+    if (log_is_news(news, err->internal, loop_clock_ms()) &&
+        log_begin(&c->log, LOG_WARNING, event)) {
         log_text(&c->log, "message", err->message);
         log_text(&c->log, "internal", err->internal);
         log_end(&c->log);
@@ -128,9 +132,10 @@ static void load(struct control *c)
     if (ok) {
         adopt(c, d, now_ms - began_ms);
         c->retry_ms = FIRST_RETRY_MS;
+        c->load_news.said_ms = 0;
     } else {
         atomic_fetch_add(&c->service->model_load_failures, 1);
-        log_failure(c, "model_load_failed", &err);
+        log_failure(c, "model_load_failed", &c->load_news, &err);
         bool has_old = atomic_load(&c->service->has_model);
         c->load_at_ms = now_ms + (has_old ? RELOAD_RETRY_MS : c->retry_ms);
         c->retry_ms = c->retry_ms * 2 > LAST_RETRY_MS ? LAST_RETRY_MS : c->retry_ms * 2;
@@ -156,10 +161,10 @@ static void listen_again(struct control *c, int64_t now_ms)
     if (!listener_open(c->service->config->db_uri, "sluice", LISTEN_TIMEOUT_MS, &c->listener,
                        &err)) {
         c->listen_at_ms = loop_clock_ms() + LISTEN_RETRY_MS;
-        log_failure(c, "listen_failed", &err);
+        log_failure(c, "notify_failed", &c->listen_news, &err);
         return;
     }
-    log_event(&c->log, LOG_DEBUG, "listening", "channel", "sluice");
+    log_event(&c->log, LOG_DEBUG, "notify_ready", "channel", "sluice");
     if (!first) {
         /* What was notified in between was not heard. */
         load_at(c, now_ms + DEBOUNCE_MS);
@@ -179,7 +184,7 @@ static void take_news(struct control *c, int64_t now_ms)
         listener_close(c->listener);
         c->listener = NULL;
         c->listen_at_ms = now_ms + FIRST_RETRY_MS;
-        log_event(&c->log, LOG_WARNING, "listen_lost", "channel", "sluice");
+        log_event(&c->log, LOG_WARNING, "notify_lost", "channel", "sluice");
         break;
     }
 }

@@ -82,6 +82,16 @@ static bool pass_rate(struct log *l, const char *event, uint64_t *out_held_back)
     return true;
 }
 
+bool log_is_news(struct log_news *n, const char *text, int64_t now_ms)
+{
+    uint64_t hash = str_hash(str_from(text));
+    if (n->said_ms != 0 && n->hash == hash && now_ms - n->said_ms < LOG_NEWS_MS) {
+        return false;
+    }
+    *n = (struct log_news){hash, now_ms};
+    return true;
+}
+
 static void put_hex(struct bytes *out, unsigned char c)
 {
     static const char digits[] = "0123456789abcdef";

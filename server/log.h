@@ -32,8 +32,9 @@ enum log_format {
 };
 
 enum {
-    LOG_CAUSES = 32,     /* events that are counted against the rate */
-    LOG_LINES_PER_S = 10 /* of one event, warnings and errors: EMFILE once wrote 20 MB/s */
+    LOG_CAUSES = 32,      /* events that are counted against the rate */
+    LOG_LINES_PER_S = 10, /* of one event, warnings and errors: EMFILE once wrote 20 MB/s */
+    LOG_NEWS_MS = 60000   /* what goes on is said once a minute */
 };
 
 struct log {
@@ -80,6 +81,15 @@ void log_end(struct log *l);
 /* One line with one text. */
 void log_event(struct log *l, enum log_level level, const char *event, const char *key,
                const char *value);
+
+/* What was last said about something that goes on, such as a database that is down. */
+struct log_news {
+    uint64_t hash; /* of the text */
+    int64_t said_ms;
+};
+
+/* Whether text is worth a line: it is another one than last time, or LOG_NEWS_MS have passed. */
+bool log_is_news(struct log_news *n, const char *text, int64_t now_ms);
 
 /* Writes what has been collected. */
 void log_flush(struct log *l);

@@ -55,7 +55,8 @@ struct worker {
     int64_t early_end_ms; /* 0 = done, or not yet */
     int64_t deadline_ms;
     int64_t gauges_ms;
-    int64_t log_since_ms; /* the oldest line that is not written */
+    struct log_news db_news; /* why a connection to PostgreSQL failed or was lost */
+    int64_t log_since_ms;    /* the oldest line that is not written */
     /* From other threads. */
     _Atomic(struct document *) incoming;
     _Atomic int wanted; /* enum worker_state */
@@ -74,9 +75,10 @@ static void on_connection(void *ctx, bool up, const char *text)
     struct worker *w = ctx;
     metrics_add(w->options.metrics, up ? METRIC_DB_CONNECTS : METRIC_DB_CONNECT_FAILURES, 1);
     if (up) {
+        w->db_news.said_ms = 0;
         log_event(&w->log, LOG_DEBUG, "db_connected", "text", text);
-    } else {
-        log_event(&w->log, LOG_WARNING, "db_connection_lost", "text", text);
+    } else if (log_is_news(&w->db_news, text == NULL ? "" : text, loop_clock_ms())) {
+        log_event(&w->log, LOG_WARNING, "db_connection_failed", "text", text);
     }
 }
 

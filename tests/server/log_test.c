@@ -137,6 +137,18 @@ START_TEST(never_blocks_on_a_full_pipe)
 }
 END_TEST
 
+START_TEST(what_goes_on_is_said_once_a_minute)
+{
+    struct log_news news = {0};
+    ck_assert(log_is_news(&news, "down", 1000));
+    ck_assert(!log_is_news(&news, "down", 1001));
+    ck_assert(!log_is_news(&news, "down", 1000 + LOG_NEWS_MS - 1));
+    ck_assert(log_is_news(&news, "down", 1000 + LOG_NEWS_MS));
+    ck_assert(log_is_news(&news, "refused", 1001 + LOG_NEWS_MS));
+    ck_assert(log_is_news(&news, "down", 1002 + LOG_NEWS_MS));
+}
+END_TEST
+
 Suite *log_suite(void)
 {
     Suite *s = suite_create("log");
@@ -144,6 +156,7 @@ Suite *log_suite(void)
     tcase_add_loop_test(t, masks, 0, (int)ARRAY_SIZE(mask_rows));
     tcase_add_loop_test(t, writes_lines, 0, (int)ARRAY_SIZE(line_rows));
     tcase_add_test(t, holds_back_repeated_warnings);
+    tcase_add_test(t, what_goes_on_is_said_once_a_minute);
     tcase_add_test(t, never_blocks_on_a_full_pipe);
     suite_add_tcase(s, t);
     return s;
