@@ -31,6 +31,7 @@
 #define ODATA_CODE_NOT_ACCEPTABLE       "NotAcceptable"
 #define ODATA_CODE_CONFLICT             "Conflict"
 #define ODATA_CODE_GONE                 "Gone"
+#define ODATA_CODE_PRECONDITION_FAILED  "PreconditionFailed"
 #define ODATA_CODE_PAYLOAD_TOO_LARGE    "PayloadTooLarge"
 #define ODATA_CODE_URI_TOO_LONG         "UriTooLong"
 #define ODATA_CODE_HEADERS_TOO_LARGE    "HeadersTooLarge"

@@ -33,6 +33,8 @@ static const struct field_row {
     [FIELD_PREFER] = {{STR_INIT("prefer")}, REPEAT_JOIN},
     [FIELD_ODATA_VERSION] = {{STR_INIT("odata-version")}, REPEAT_FIRST},
     [FIELD_ODATA_MAX_VERSION] = {{STR_INIT("odata-maxversion")}, REPEAT_FIRST},
+    [FIELD_ODATA_ISOLATION] = {{STR_INIT("odata-isolation")}, REPEAT_FIRST},
+    [FIELD_ISOLATION] = {{STR_INIT("isolation")}, REPEAT_FIRST},
     [FIELD_IF_MATCH] = {{STR_INIT("if-match")}, REPEAT_JOIN},
     [FIELD_IF_NONE_MATCH] = {{STR_INIT("if-none-match")}, REPEAT_JOIN},
     [FIELD_ORIGIN] = {{STR_INIT("origin")}, REPEAT_REFUSE},

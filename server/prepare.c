@@ -11,6 +11,12 @@
 bool prepare_version(const struct http_exchange *x, enum odata_version *out_version,
                      struct odata_error *err)
 {
+    /* One snapshot over all pages of a result is more than we can promise, and whoever asks for it
+       must be told so (Protocol 8.2.7). */
+    if (x->head.fields[FIELD_ODATA_ISOLATION].len + x->head.fields[FIELD_ISOLATION].len > 0) {
+        return odata_error_set(err, 412, ODATA_CODE_PRECONDITION_FAILED, "",
+                               "snapshot isolation is not supported");
+    }
     return odata_version_negotiate(x->head.fields[FIELD_ODATA_MAX_VERSION],
                                    x->head.fields[FIELD_ODATA_VERSION], out_version, err);
 }
