@@ -79,8 +79,8 @@ static const struct row_case {
     {"a table that is not there, by key", "SELECT a FROM nowhere", 1, 1, "503 ModelChanged"},
     {"a broken statement", "SELEC", 1, 1, "500 InternalError"},
     {"writing is refused", "SELECT nextval('db_read_seq')", 1, 1, "405 MethodNotAllowed"},
-    {"columns that were not promised", "SELECT 1, 2", 1, 1, "500 InternalError"},
-    {"columns that were not promised, streamed", "SELECT 1, 2", 1, 0, "500 InternalError"},
+    {"columns that were not promised", "SELECT 1, 2", 1, 1, "503 ModelChanged"},
+    {"columns that were not promised, streamed", "SELECT 1, 2", 1, 0, "503 ModelChanged"},
 };
 
 START_TEST(reads_rows)
