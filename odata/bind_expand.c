@@ -191,6 +191,14 @@ static bool find_name(struct binder *b, const struct entity_type *type,
         at++;
     }
     *out = item->path[at];
+    const struct navigation *n = entity_type_find_navigation(type, *out);
+    if (n != NULL && at + 2 == item->path_count &&
+        entity_type_find_property(n->target, item->path[at + 1]) != NULL) {
+        struct str property = item->path[at + 1];
+        bind_fail_name(b, &clause_expand, item->offset, property, "is no navigation property");
+        return odata_error_hint(b->err, "write %.*s($select=%.*s)", STR_ARG(bind_clip(*out)),
+                                STR_ARG(bind_clip(property)));
+    }
     if (at + 1 < item->path_count) {
         return odata_error_not_implemented(b->err, "$expand",
                                            "expanding below '%.*s' is not implemented",
@@ -224,14 +232,13 @@ static bool expand_item(struct binder *b, struct source *source, const struct ex
     x.navigation = entity_type_find_navigation(source->type, name);
     if (x.navigation == NULL) {
         if (entity_type_find_property(source->type, name) != NULL) {
-            return bind_fail(b, &clause_expand, item->offset, "'%.*s' is no navigation property",
-                             STR_ARG(bind_clip(name)));
+            return bind_fail_name(b, &clause_expand, item->offset, name,
+                                  "is no navigation property");
         }
-        return bind_fail_unknown(b, &clause_expand, item->offset, source->type, name);
+        return bind_fail_unknown(b, &clause_expand, item->offset, source->type, name, false);
     }
     if (is_expanded(selection, x.navigation)) {
-        return bind_fail(b, &clause_expand, item->offset, "'%.*s' is expanded twice",
-                         STR_ARG(bind_clip(name)));
+        return bind_fail_name(b, &clause_expand, item->offset, name, "is expanded twice");
     }
     return expand_one(b, &x, selection);
 }

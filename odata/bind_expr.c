@@ -54,13 +54,30 @@ static const struct bound_expr *bind_peer(struct binder *b, const struct scope *
                         has_literals ? other->pg : NULL);
 }
 
+struct scope bind_text_scope(const struct scope *s, const struct expr *e)
+{
+    struct scope text = *s;
+    text.may_be_text = e->kind == EXPR_MEMBER && e->base == NULL;
+    return text;
+}
+
+/* A value next to this one may be a string in quotes. */
+static bool meets_text(const struct bound_expr *e)
+{
+    return !e->type.collection && !edm_is_numeric(e->type.type) && e->type.type != EDM_BOOLEAN;
+}
+
 bool bind_operands(struct binder *b, const struct scope *s, const struct expr *const *args,
                    const struct bound_expr *out[2])
 {
     bool literal[2] = {bind_is_literal(b, args[0]), bind_is_literal(b, args[1])};
     if (literal[0] == literal[1]) {
         out[0] = bind_expr(b, s, args[0]);
-        out[1] = out[0] == NULL ? NULL : bind_expr(b, s, args[1]);
+        if (out[0] == NULL) {
+            return false;
+        }
+        struct scope text = bind_text_scope(s, args[1]);
+        out[1] = bind_expr(b, meets_text(out[0]) ? &text : s, args[1]);
     } else {
         size_t at = literal[0] ? 0 : 1;
         out[1 - at] = bind_expr(b, s, args[1 - at]);
@@ -82,6 +99,17 @@ static struct bound_expr *new_binary(struct binder *b, enum operator op, enum ed
     return made;
 }
 
+/* An entity is compared by its key. */
+static void hint_key(struct binder *b, const struct expr *e, const struct bound_expr *side)
+{
+    if (side->type.type == EDM_ENTITY && e->kind == EXPR_MEMBER && e->base == NULL &&
+        side->type.entity_type->key.count > 0) {
+        odata_error_hint(b->err, "an entity is compared by its key, %.*s/%.*s",
+                         STR_ARG(bind_clip(e->name)),
+                         STR_ARG(bind_clip(side->type.entity_type->key.properties[0]->name)));
+    }
+}
+
 static const struct bound_expr *bind_comparison(struct binder *b, const struct scope *s,
                                                 const struct expr *e)
 {
@@ -92,7 +120,10 @@ static const struct bound_expr *bind_comparison(struct binder *b, const struct s
     bool equality = e->op == OP_EQ || e->op == OP_NE;
     bool null = is_null(sides[0]) || is_null(sides[1]);
     if (!null && !may_meet(&sides[0]->type, &sides[1]->type)) {
-        return fail_types(b, s, e->offset, e->op, sides[0], sides[1]);
+        fail_types(b, s, e->offset, e->op, sides[0], sides[1]);
+        hint_key(b, e->args[0], sides[0]);
+        hint_key(b, e->args[1], sides[1]);
+        return NULL;
     }
     for (size_t i = 0; i < 2; i++) {
         const struct bound_expr *side = sides[i];

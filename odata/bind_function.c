@@ -1,4 +1,7 @@
+#include <stddef.h>
+
 #include "odata/bind_priv.h"
+#include "odata/name_index.h"
 
 enum {
     MAX_ARGS = 3,
@@ -77,6 +80,14 @@ static const struct str later[] = {
     {STR_INIT("hassubsequence")}, {STR_INIT("matchespattern")},
 };
 
+/* Functions of earlier versions, and what has taken their place. */
+static const struct {
+    struct str name;
+    const char *hint;
+} older[] = {
+    {{STR_INIT("substringof")}, "in version 4 it is contains()"},
+};
+
 /* These also take collections (URL Conventions 5.1.1.5), which is not here yet. */
 static const struct str of_collections[] = {
     {STR_INIT("concat")}, {STR_INIT("contains")},  {STR_INIT("endswith")},   {STR_INIT("indexof")},
@@ -112,7 +123,8 @@ static const struct bound_expr *bind_argument(struct binder *b, const struct sco
                                               const struct expr *e)
 {
     enum takes takes = f->takes[i];
-    const struct bound_expr *arg = bind_expr(b, s, e);
+    struct scope text = bind_text_scope(s, e);
+    const struct bound_expr *arg = bind_expr(b, takes == TAKES_STRING ? &text : s, e);
     if (arg == NULL) {
         return NULL;
     }
@@ -131,13 +143,7 @@ static const struct bound_expr *bind_argument(struct binder *b, const struct sco
         return NULL;
     }
     bool position = takes == TAKES_INTEGER && arg->kind == BOUND_VALUE;
-    if (position && arg->text.ptr[0] == '-') {
-        odata_error_not_implemented(b->err, s->clause->option,
-                                    "a position before 0 in %.*s() is not implemented",
-                                    STR_ARG(f->name));
-        return NULL;
-    }
-    if (position && arg->type.type != EDM_INT32) {
+    if (position && (arg->text.ptr[0] == '-' || arg->type.type != EDM_INT32)) {
         bind_fail(b, s->clause, e->offset, "%.*s() takes a position from 0 on, found %.*s",
                   STR_ARG(f->name), STR_ARG(bind_clip(arg->text)));
         return NULL;
@@ -158,8 +164,17 @@ static bool fail_name(struct binder *b, const struct scope *s, const struct expr
         return bind_fail(b, s->clause, e->offset, "%.*s() does not take %zu arguments",
                          STR_ARG(bind_clip(e->name)), e->arg_count);
     }
-    return bind_fail(b, s->clause, e->offset, "unknown function '%.*s'",
-                     STR_ARG(bind_clip(e->name)));
+    bind_fail(b, s->clause, e->offset, "unknown function '%.*s'", STR_ARG(bind_clip(e->name)));
+    for (size_t i = 0; i < ARRAY_SIZE(older); i++) {
+        if (str_ieq(older[i].name, e->name)) {
+            return odata_error_hint(b->err, "%s", older[i].hint);
+        }
+    }
+    const struct named named = {functions, ARRAY_SIZE(functions), sizeof(functions[0]),
+                                offsetof(struct function, name)};
+    size_t nearest = name_index_nearest(&named, e->name);
+    return nearest < ARRAY_SIZE(functions) &&
+           odata_error_hint(b->err, "did you mean '%.*s'?", STR_ARG(functions[nearest].name));
 }
 
 const struct bound_expr *bind_call(struct binder *b, const struct scope *s, const struct expr *e)

@@ -1,6 +1,11 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "odata/bind_priv.h"
+
+enum {
+    KEY_NAMES_BYTES = 80, /* of a message */
+};
 
 static const struct clause clause_key = {"", ODATA_CODE_BAD_KEY};
 
@@ -109,6 +114,24 @@ static bool bind_values(struct binder *b, const struct segment *s, const struct 
     return true;
 }
 
+/* "order_id, line", or as many as fit and "...". */
+static void put_key_names(const struct key *key, char out[KEY_NAMES_BYTES])
+{
+    static const char more[] = "...";
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < key->count; i++) {
+        struct str name = bind_clip(key->properties[i]->name);
+        const char *comma = i == 0 ? "" : ", ";
+        if (used + strlen(comma) + name.len + sizeof(", ") + sizeof(more) > KEY_NAMES_BYTES) {
+            snprintf(out + used, KEY_NAMES_BYTES - used, "%s%s", comma, more);
+            return;
+        }
+        used +=
+            (size_t)snprintf(out + used, KEY_NAMES_BYTES - used, "%s%.*s", comma, STR_ARG(name));
+    }
+}
+
 static bool fail_key(struct binder *b, const struct segment *s, const struct entity_type *type)
 {
     for (size_t i = 0; i < s->arg_count; i++) {
@@ -125,9 +148,11 @@ static bool fail_key(struct binder *b, const struct segment *s, const struct ent
                          STR_ARG(bind_clip(type->key.properties[0]->name)),
                          STR_ARG(bind_clip(type->key.properties[1]->name)));
     }
-    return bind_fail(b, &clause_key, s->offset, "the key of %.*s has %zu propert%s, found %zu",
+    char names[KEY_NAMES_BYTES];
+    put_key_names(&type->key, names);
+    return bind_fail(b, &clause_key, s->offset, "the key of %.*s has %zu propert%s (%s), found %zu",
                      STR_ARG(bind_clip(type->name)), type->key.count,
-                     type->key.count == 1 ? "y" : "ies", s->arg_count);
+                     type->key.count == 1 ? "y" : "ies", names, s->arg_count);
 }
 
 bool bind_key(struct binder *b, const struct segment *segment, struct path_step *step)

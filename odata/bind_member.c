@@ -60,7 +60,7 @@ static bool step_entity(struct binder *b, const struct scope *s, const struct ex
     if (bind_is_own_type(b, e->name, type)) {
         return true;
     }
-    return bind_fail_unknown(b, s->clause, e->offset, type, e->name);
+    return bind_fail_unknown(b, s->clause, e->offset, type, e->name, s->may_be_text);
 }
 
 static bool step_value(struct binder *b, const struct scope *s, const struct expr *e,
@@ -69,8 +69,8 @@ static bool step_value(struct binder *b, const struct scope *s, const struct exp
     const struct bound_expr *whole = at->value;
     if (whole->kind != BOUND_PROPERTY || whole->type.type != EDM_COMPLEX ||
         whole->type.collection) {
-        return bind_fail(b, s->clause, e->offset, "'%.*s' is no property of %.*s",
-                         STR_ARG(bind_clip(e->name)), STR_ARG(bind_type_name(b, &whole->type)));
+        return bind_fail_name(b, s->clause, e->offset, e->name, "is no property of %.*s",
+                              STR_ARG(bind_type_name(b, &whole->type)));
     }
     const struct complex_type *type = whole->type.complex_type;
     if (str_find(e->name, '.', 0) < e->name.len &&
@@ -130,9 +130,8 @@ bool bind_member_path(struct binder *b, const struct scope *s, const struct expr
         return false;
     }
     if (out->collection != NULL) {
-        return bind_fail(b, s->clause, e->offset,
-                         "'%.*s' is a collection: any, all or $count must follow it",
-                         STR_ARG(bind_clip(out->collection->name)));
+        return bind_fail_name(b, s->clause, e->base->offset, out->collection->name,
+                              "is a collection: any, all or $count must follow it");
     }
     return out->value != NULL ? step_value(b, s, e, out) : step_entity(b, s, e, out);
 }
@@ -144,9 +143,8 @@ const struct bound_expr *bind_member(struct binder *b, const struct scope *s, co
         return NULL;
     }
     if (path.collection != NULL) {
-        bind_fail(b, s->clause, e->offset,
-                  "'%.*s' is a collection: any, all or $count must follow it",
-                  STR_ARG(bind_clip(path.collection->name)));
+        bind_fail_name(b, s->clause, e->offset, path.collection->name,
+                       "is a collection: any, all or $count must follow it");
         return NULL;
     }
     if (path.value != NULL) {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "odata/bind_priv.h"
+#include "odata/lexer.h"
 #include "odata/limits.h"
 
 /* A resource path on its way. */
@@ -105,19 +106,43 @@ static bool bind_set(struct walk *w, const struct segment *s)
     if (set != NULL) {
         return add_step(w, set->type, NULL, s);
     }
+    if (str_ieq(s->name, STR("metadata"))) {
+        return not_found(w, "no entity set '%.*s'; the model is at $metadata", STR_ARG(s->name));
+    }
     struct str meant = model_suggest_set(m, s->name);
     return meant.len > 0 ? not_found(w, "no entity set '%.*s'; did you mean '%.*s'?",
                                      STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(meant)))
                          : not_found(w, "no entity set '%.*s'", STR_ARG(bind_clip(s->name)));
 }
 
+/* /products/1: the key as a segment, which other services take. Behind the error; false. */
+static bool hint_key(struct walk *w, struct str name)
+{
+    const struct path_step *last = &w->steps[w->count - 1];
+    const struct key *key = &last->source->type->key;
+    if (w->single || key->count != 1 || str_find(name, '\'', 0) < name.len) {
+        return false;
+    }
+    bool text = key->properties[0]->type.type == EDM_STRING;
+    if (!text && (name.len == 0 || !lexer_is_digit(name.ptr[0]))) {
+        return false;
+    }
+    struct str set = last->via != NULL ? last->via->name : last->source->type->set->name;
+    const char *quote = text ? "'" : "";
+    return odata_error_hint(w->b->err, "an entity is addressed by %.*s(%s%.*s%s)",
+                            STR_ARG(bind_clip(set)), quote, STR_ARG(bind_clip(name)), quote);
+}
+
 static bool fail_member(struct walk *w, const struct segment *s)
 {
     struct str meant = entity_type_suggest(type_now(w), s->name);
-    return meant.len > 0 ? not_found(w, "no such property '%.*s'; did you mean '%.*s'?",
-                                     STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(meant)))
-                         : not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
-                                     STR_ARG(bind_clip(type_now(w)->name)));
+    if (meant.len > 0) {
+        return not_found(w, "no such property '%.*s'; did you mean '%.*s'?",
+                         STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(meant)));
+    }
+    not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
+              STR_ARG(bind_clip(type_now(w)->name)));
+    return hint_key(w, s->name);
 }
 
 static bool bind_entity_name(struct walk *w, const struct segment *s)

@@ -50,7 +50,8 @@ struct scope {
     struct source *root;
     const struct variable *variables;
     const struct clause *clause;
-    bool in_filter; /* what it joins decides which rows there are */
+    bool in_filter;   /* what it joins decides which rows there are */
+    bool may_be_text; /* a name alone where a string can stand: perhaps one without its quotes */
 };
 
 /* bind_source.c */
@@ -63,9 +64,13 @@ struct source *bind_source_join(struct binder *b, struct source *from, const str
 /* 400 with the clause's code, naming the byte. Returns false. */
 bool bind_fail(struct binder *b, const struct clause *c, size_t offset, const char *fmt, ...)
     PRINTF_LIKE(4, 5);
-/* "unknown property 'x' of T at byte n of $o; did you mean 'y'?". Returns false. */
+/* The same about a name: "'x' at byte n of $o is ...". Returns false. */
+bool bind_fail_name(struct binder *b, const struct clause *c, size_t offset, struct str name,
+                    const char *fmt, ...) PRINTF_LIKE(5, 6);
+/* "unknown property 'x' of T at byte n of $o; did you mean 'y'?". may_be_text: the name may be a
+   string without its quotes. Returns false. */
 bool bind_fail_unknown(struct binder *b, const struct clause *c, size_t offset,
-                       const struct entity_type *t, struct str name);
+                       const struct entity_type *t, struct str name, bool may_be_text);
 /* The name is a type cast (it contains a point) to t itself. */
 bool bind_is_own_type(const struct binder *b, struct str name, const struct entity_type *t);
 /* A name for a message: cut to a length that leaves room for the sentence, at a character. */
@@ -100,6 +105,8 @@ const struct bound_expr *bind_expr(struct binder *b, const struct scope *s,
 /* The same, for something that must be Edm.Boolean. */
 const struct bound_expr *bind_condition(struct binder *b, const struct scope *s,
                                         const struct expr *e) NODISCARD;
+/* The scope of e, where a string could stand: for the hint about quotes. */
+struct scope bind_text_scope(const struct scope *s, const struct expr *e);
 /* Two operands that must meet: literals take the type of the other side. */
 bool bind_operands(struct binder *b, const struct scope *s, const struct expr *const *args,
                    const struct bound_expr *out[2]) NODISCARD;

@@ -13,15 +13,14 @@ static bool select_property(struct selecting *s, const struct select_item *item,
     struct str name = item->path[at];
     const struct property *p = entity_type_find_property(s->type, name);
     if (p == NULL) {
-        return bind_fail_unknown(s->b, &clause_select, item->offset, s->type, name);
+        return bind_fail_unknown(s->b, &clause_select, item->offset, s->type, name, false);
     }
     if (at + 1 < item->path_count) {
         return p->type.type == EDM_COMPLEX
                    ? odata_error_not_implemented(s->b->err, "$select",
                                                  "selecting a part of '%.*s' is not implemented",
                                                  STR_ARG(bind_clip(name)))
-                   : bind_fail(s->b, &clause_select, item->offset, "'%.*s' has no parts",
-                               STR_ARG(bind_clip(name)));
+                   : bind_fail_name(s->b, &clause_select, item->offset, name, "has no parts");
     }
     s->properties[p->index] = true;
     return true;
@@ -52,9 +51,11 @@ static bool select_item(struct selecting *s, const struct select_item *item)
         return select_property(s, item, at);
     }
     if (at + 1 < item->path_count) {
-        return bind_fail(s->b, &clause_select, item->offset,
-                         "'%.*s' is a navigation property: its parts are selected in $expand",
-                         STR_ARG(bind_clip(name)));
+        bind_fail_name(s->b, &clause_select, item->offset, name,
+                       "is a navigation property: its parts are selected in $expand");
+        return at + 2 == item->path_count &&
+               odata_error_hint(s->b->err, "write $expand=%.*s($select=%.*s)",
+                                STR_ARG(bind_clip(name)), STR_ARG(bind_clip(item->path[at + 1])));
     }
     s->out->links[s->out->link_count++] = n;
     return true;

@@ -75,6 +75,19 @@ bool bind_fail(struct binder *b, const struct clause *c, size_t offset, const ch
                            c->option[0] == '\0' ? "the path" : c->option);
 }
 
+bool bind_fail_name(struct binder *b, const struct clause *c, size_t offset, struct str name,
+                    const char *fmt, ...)
+{
+    char text[155];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    return odata_error_set(b->err, 400, c->code, c->option, "'%.*s' at byte %zu of %s %s",
+                           STR_ARG(bind_clip(name)), offset,
+                           c->option[0] == '\0' ? "the path" : c->option, text);
+}
+
 struct str bind_clip(struct str text)
 {
     if (text.len <= CLIP_BYTES) {
@@ -88,19 +101,16 @@ struct str bind_clip(struct str text)
 }
 
 bool bind_fail_unknown(struct binder *b, const struct clause *c, size_t offset,
-                       const struct entity_type *t, struct str name)
+                       const struct entity_type *t, struct str name, bool may_be_text)
 {
     struct str meant = entity_type_suggest(t, name);
     struct str shown = bind_clip(name);
     struct str type = bind_clip(t->name);
-    if (meant.len == 0) {
-        return bind_fail(b, c, offset, "unknown property '%.*s' of %.*s", STR_ARG(shown),
-                         STR_ARG(type));
+    bind_fail(b, c, offset, "unknown property '%.*s' of %.*s", STR_ARG(shown), STR_ARG(type));
+    if (meant.len > 0) {
+        return odata_error_hint(b->err, "did you mean '%.*s'?", STR_ARG(bind_clip(meant)));
     }
-    return odata_error_set(
-        b->err, 400, c->code, c->option,
-        "unknown property '%.*s' of %.*s at byte %zu of %s; did you mean '%.*s'?", STR_ARG(shown),
-        STR_ARG(type), offset, c->option, STR_ARG(bind_clip(meant)));
+    return may_be_text && odata_error_hint(b->err, "strings stand in single quotes");
 }
 
 bool bind_is_own_type(const struct binder *b, struct str name, const struct entity_type *t)

@@ -6,6 +6,7 @@
 
 #include "odata/bind_priv.h"
 #include "odata/bind_temporal.h"
+#include "odata/name_index.h"
 
 struct type_ref bind_type(enum edm_type type)
 {
@@ -136,16 +137,44 @@ struct making {
     struct bound_expr *value;
 };
 
-static bool mismatch(const struct making *m, const struct type_ref *want)
+/* How the values of a type are written. */
+static const struct form {
+    enum edm_type type;
+    const char *hint;
+} forms[] = {
+    {EDM_STRING, "strings stand in single quotes"},
+    {EDM_BOOLEAN, "write it as true or false"},
+    {EDM_DATE, "write it as 2024-01-01"},
+    {EDM_DATETIMEOFFSET, "write it as 2024-01-01T00:00:00Z"},
+    {EDM_TIMEOFDAY, "write it as 07:59:00"},
+    {EDM_DURATION, "write it as duration'PT1H'"},
+    {EDM_GUID, "write it as 01234567-89ab-cdef-0123-456789abcdef"},
+    {EDM_BINARY, "write it as binary'T0RhdGE='"},
+};
+
+static bool hint_form(const struct making *m, enum edm_type type)
 {
-    return bind_fail(m->b, m->clause, m->literal->offset, "expected %.*s, found %s",
-                     STR_ARG(bind_type_name(m->b, want)), literal_names[m->literal->literal]);
+    for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+        if (forms[i].type == type) {
+            return odata_error_hint(m->b->err, "%s", forms[i].hint);
+        }
+    }
+    return edm_is_numeric(type) && m->literal->literal == LITERAL_STRING &&
+           odata_error_hint(m->b->err, "numbers stand without quotes");
 }
 
-static bool bad_form(const struct making *m, const char *edm)
+static bool mismatch(const struct making *m, const struct type_ref *want)
 {
-    return bind_fail(m->b, m->clause, m->literal->offset, "'%.*s' is no %s",
-                     STR_ARG(bind_clip(m->literal->text)), edm);
+    bind_fail(m->b, m->clause, m->literal->offset, "expected %.*s, found %s",
+              STR_ARG(bind_type_name(m->b, want)), literal_names[m->literal->literal]);
+    return hint_form(m, want->type);
+}
+
+static bool bad_form(const struct making *m, enum edm_type type)
+{
+    bind_fail_name(m->b, m->clause, m->literal->offset, m->literal->text, "is no %.*s",
+                   STR_ARG(edm_name(type)));
+    return hint_form(m, type);
 }
 
 static bool set_text(const struct making *m, struct str text)
@@ -236,8 +265,8 @@ static bool make_floating(const struct making *m, enum edm_type want)
     errno = 0;
     double size = fabs(strtod(m->value->text.ptr, NULL));
     if (errno == ERANGE) {
-        return bind_fail(m->b, m->clause, m->literal->offset, "'%.*s' does not fit Edm.Double",
-                         STR_ARG(bind_clip(m->literal->text)));
+        return bind_fail_name(m->b, m->clause, m->literal->offset, m->literal->text,
+                              "does not fit Edm.Double");
     }
     if (want == EDM_SINGLE && size != 0 && (size > 3.4028235e38 || size < 1.2e-38)) {
         m->value->type.type = EDM_DOUBLE;
@@ -302,7 +331,7 @@ static bool make_guid(const struct making *m, const struct type_ref *want)
     if (m->literal->literal != LITERAL_GUID && m->literal->literal != LITERAL_STRING) {
         return mismatch(m, want);
     }
-    return is_guid(m->literal->text) ? set_text(m, m->literal->text) : bad_form(m, "Edm.Guid");
+    return is_guid(m->literal->text) ? set_text(m, m->literal->text) : bad_form(m, EDM_GUID);
 }
 
 /* Types whose text form is checked and turned into PostgreSQL's by one function. */
@@ -310,13 +339,12 @@ static const struct temporal {
     enum edm_type type;
     enum literal_kind literal;
     bool (*convert)(struct str text, struct bytes *out);
-    const char *name;
 } temporals[] = {
-    {EDM_DATE, LITERAL_DATE, bind_date_text, "Edm.Date"},
-    {EDM_DATETIMEOFFSET, LITERAL_DATETIMEOFFSET, bind_datetimeoffset_text, "Edm.DateTimeOffset"},
-    {EDM_TIMEOFDAY, LITERAL_TIMEOFDAY, bind_timeofday_text, "Edm.TimeOfDay"},
-    {EDM_DURATION, LITERAL_DURATION, bind_duration_text, "Edm.Duration"},
-    {EDM_BINARY, LITERAL_BINARY, bind_binary_text, "Edm.Binary"},
+    {EDM_DATE, LITERAL_DATE, bind_date_text},
+    {EDM_DATETIMEOFFSET, LITERAL_DATETIMEOFFSET, bind_datetimeoffset_text},
+    {EDM_TIMEOFDAY, LITERAL_TIMEOFDAY, bind_timeofday_text},
+    {EDM_DURATION, LITERAL_DURATION, bind_duration_text},
+    {EDM_BINARY, LITERAL_BINARY, bind_binary_text},
 };
 
 static bool make_converted(const struct making *m, const struct type_ref *want)
@@ -331,7 +359,7 @@ static bool make_converted(const struct making *m, const struct type_ref *want)
     }
     struct bytes text;
     bytes_init(&text, m->literal->text.len * 2 + 128);
-    bool ok = t->convert(m->literal->text, &text) ? true : bad_form(m, t->name);
+    bool ok = t->convert(m->literal->text, &text) ? true : bad_form(m, t->type);
     if (ok && bytes_failed(&text)) {
         ok = odata_error_too_complex(m->b->err);
     }
@@ -352,8 +380,13 @@ static bool make_enum(const struct making *m, const struct type_ref *want)
         return mismatch(m, want);
     }
     if (!enum_type_has_member(type, literal->text)) {
-        return bind_fail(m->b, m->clause, literal->offset, "'%.*s' is no member of %.*s",
-                         STR_ARG(bind_clip(literal->text)), STR_ARG(bind_type_name(m->b, want)));
+        const struct named named = {type->members, type->member_count, sizeof(struct str), 0};
+        size_t nearest = name_index_nearest(&named, literal->text);
+        bind_fail_name(m->b, m->clause, literal->offset, literal->text, "is no member of %.*s",
+                       STR_ARG(bind_type_name(m->b, want)));
+        return nearest < type->member_count &&
+               odata_error_hint(m->b->err, "did you mean '%.*s'?",
+                                STR_ARG(bind_clip(type->members[nearest])));
     }
     m->value->type.enum_type = type;
     return set_text(m, literal->text);

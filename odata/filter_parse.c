@@ -96,7 +96,8 @@ static bool not_is_name(const struct parser *p)
         return lexer_next(&ahead.lx) && find_binary(parser_peek(&ahead)) == NULL;
     }
     return behind.kind == TOKEN_END || behind.kind == TOKEN_CLOSE || behind.kind == TOKEN_COMMA ||
-           behind.kind == TOKEN_SLASH || behind.kind == TOKEN_COLON;
+           behind.kind == TOKEN_SLASH || behind.kind == TOKEN_COLON ||
+           behind.kind == TOKEN_EQUALS || behind.kind == TOKEN_FOREIGN;
 }
 
 /* `not a in (...)` denies the membership: `in` and `has` bind stronger than `not`. */
@@ -236,7 +237,7 @@ bool expression_parse(struct arena *a, struct str text, size_t max_depth, const 
         return false;
     }
     if (parser_token(&p) != TOKEN_END) {
-        return parser_unexpected(&p, "an operator or the end");
+        return parser_unexpected_operator(&p, "an operator (eq, ne, and, ...) or the end");
     }
     *out_expr = e;
     return true;

@@ -44,6 +44,18 @@ bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...)
                            offset, lx->where);
 }
 
+bool lexer_fail_expected(struct lexer *lx, size_t offset, const char *expected, struct str found)
+{
+    struct str shown = lexer_shown(found);
+    struct str text = lexer_shown(lx->quotes_text ? lx->text : STR(""));
+    return odata_error_set(lx->err, 400, lx->code, lx->target,
+                           "expected %s at byte %zu of %s%s%.*s%s%s, found '%.*s%s'", expected,
+                           offset, lx->where, lx->quotes_text ? " '" : "", STR_ARG(text),
+                           lx->quotes_text && text.len < lx->text.len ? "..." : "",
+                           lx->quotes_text ? "'" : "", STR_ARG(shown),
+                           shown.len < found.len ? "..." : "");
+}
+
 static char peek(const struct lexer *lx, size_t at)
 {
     return at < lx->text.len ? lx->text.ptr[at] : '\0';
@@ -286,7 +298,9 @@ static bool punctuation_token(struct lexer *lx, struct token *t)
         {':', TOKEN_COLON},      {';', TOKEN_SEMICOLON},    {'/', TOKEN_SLASH},
         {'=', TOKEN_EQUALS},     {'*', TOKEN_STAR},         {'.', TOKEN_DOT},
         {'-', TOKEN_MINUS},      {'[', TOKEN_OPEN_BRACKET}, {']', TOKEN_CLOSE_BRACKET},
-        {'{', TOKEN_OPEN_BRACE}, {'}', TOKEN_CLOSE_BRACE},
+        {'{', TOKEN_OPEN_BRACE}, {'}', TOKEN_CLOSE_BRACE},  {'<', TOKEN_FOREIGN},
+        {'>', TOKEN_FOREIGN},    {'!', TOKEN_FOREIGN},      {'&', TOKEN_FOREIGN},
+        {'|', TOKEN_FOREIGN},    {'+', TOKEN_FOREIGN},      {'%', TOKEN_FOREIGN},
     };
     char c = peek(lx, t->offset);
     for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {

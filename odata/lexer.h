@@ -41,6 +41,7 @@ enum token_kind {
     TOKEN_STAR,
     TOKEN_DOT,
     TOKEN_MINUS,
+    TOKEN_FOREIGN, /* a mark that is an operator in other languages only: < > ! & | + % */
 };
 
 struct token {
@@ -76,6 +77,9 @@ bool lexer_next(struct lexer *lx) NODISCARD;
 
 /* Fills the error: the message, then ` at byte N of $filter`. Returns false. */
 bool lexer_fail(struct lexer *lx, size_t offset, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* The same for what is not expected here: `expected E at byte N of $filter, found 'x'`. */
+bool lexer_fail_expected(struct lexer *lx, size_t offset, const char *expected, struct str found);
 
 /* At most 40 bytes of text, cut between characters: what an error message quotes. */
 struct str lexer_shown(struct str text);

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 PRINTF_LIKE(5, 0)
 static void fill(struct odata_error *err, int http_status, const char *code, const char *target,
@@ -19,6 +20,21 @@ bool odata_error_set(struct odata_error *err, int http_status, const char *code,
     va_start(args, fmt);
     fill(err, http_status, code, target, fmt, args);
     va_end(args);
+    return false;
+}
+
+bool odata_error_hint(struct odata_error *err, const char *fmt, ...)
+{
+    char hint[sizeof(err->message)];
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(hint, sizeof(hint), fmt, args);
+    va_end(args);
+    size_t used = strlen(err->message);
+    size_t room = sizeof(err->message) - used;
+    if (len >= 0 && (size_t)len + sizeof("; ") <= room) {
+        snprintf(err->message + used, room, "; %s", hint);
+    }
     return false;
 }
 

@@ -57,6 +57,10 @@ struct odata_error {
 bool odata_error_set(struct odata_error *err, int http_status, const char *code, const char *target,
                      const char *fmt, ...) PRINTF_LIKE(5, 6);
 
+/* Adds "; ..." to the message: what the client may have meant. Left out when it does not fit whole.
+   Returns false. */
+bool odata_error_hint(struct odata_error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
 /* The arena's limit was reached, or memory is short: 400 RequestTooComplex. Returns false. */
 bool odata_error_too_complex(struct odata_error *err);
 

@@ -317,7 +317,10 @@ static bool parse_lambda(struct parser *p, struct expr *base, struct expr **out)
         return false;
     }
     parser_leave(p);
-    return parser_adopt(p, e, e->body) && parser_expect(p, TOKEN_CLOSE, "an operator or ')'");
+    if (parser_token(p) != TOKEN_CLOSE) {
+        return parser_unexpected_operator(p, "an operator or ')'");
+    }
+    return parser_adopt(p, e, e->body) && lexer_next(&p->lx);
 }
 
 /* base/$count, base/$count($filter=...), base/$filter(...) */
@@ -373,6 +376,9 @@ static bool parse_segment(struct parser *p, struct expr *base, struct expr **out
     if (t.kind == TOKEN_AT) {
         *out = new_based(p, EXPR_ANNOTATION, base, &t);
         return *out != NULL && lexer_next(&p->lx);
+    }
+    if (t.kind == TOKEN_LITERAL) {
+        return parser_unexpected(p, "a name behind '/' (division is written div)");
     }
     if (t.kind != TOKEN_NAME) {
         return parser_unexpected(p, "a name behind '/'");
@@ -451,7 +457,10 @@ static bool parse_parentheses(struct parser *p, struct expr **out)
     if (parser_token(p) == TOKEN_COMMA) {
         return parser_unexpected(p, "')' (a list can only stand behind `in`)");
     }
-    return parser_expect(p, TOKEN_CLOSE, "an operator or ')'");
+    if (parser_token(p) != TOKEN_CLOSE) {
+        return parser_unexpected_operator(p, "an operator or ')'");
+    }
+    return lexer_next(&p->lx);
 }
 
 /* A value or a path. */
@@ -494,6 +503,7 @@ bool parser_operand(struct parser *p, struct expr **out)
     case TOKEN_STAR:
     case TOKEN_DOT:
     case TOKEN_MINUS:
+    case TOKEN_FOREIGN:
         return parser_unexpected(p, "a name or a value");
     }
     size_t segments = 1;

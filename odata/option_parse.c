@@ -1,8 +1,10 @@
 /* The table of system query options, and those in parentheses ($expand=nav(...)). */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "odata/limits.h"
+#include "odata/name_index.h"
 #include "odata/parser_priv.h"
 
 typedef bool (*option_fn)(struct parser *p, struct query *q);
@@ -16,17 +18,28 @@ struct option_rule {
     const char *target;
 };
 
+/* At the end of an option: of the request's, or of a nested one. */
+static bool option_ends(const struct parser *p)
+{
+    enum token_kind kind = parser_token(p);
+    return kind == TOKEN_END || kind == TOKEN_SEMICOLON || kind == TOKEN_CLOSE;
+}
+
 bool parser_filter(struct parser *p, struct query *q)
 {
-    return parser_expr(p, &q->filter);
+    if (!parser_expr(p, &q->filter)) {
+        return false;
+    }
+    return option_ends(p) ||
+           parser_unexpected_operator(p, "an operator (eq, ne, and, ...) or the end");
 }
 
 /* Behind an item: asc, desc, or nothing. */
-static bool parse_direction(struct parser *p, struct order_item *item)
+static bool parse_direction(struct parser *p, struct order_item *item, bool *out_given)
 {
-    bool ascending = parser_is_word(p, STR("asc"));
     item->descending = parser_is_word(p, STR("desc"));
-    return !(ascending || item->descending) || lexer_next(&p->lx);
+    *out_given = item->descending || parser_is_word(p, STR("asc"));
+    return !*out_given || lexer_next(&p->lx);
 }
 
 bool parser_orderby(struct parser *p, struct query *q)
@@ -42,11 +55,16 @@ bool parser_orderby(struct parser *p, struct query *q)
             return false;
         }
         item->offset = offset;
-        if (!parser_expr(p, &item->expr) || !parse_direction(p, item)) {
+        bool directed;
+        if (!parser_expr(p, &item->expr) || !parse_direction(p, item, &directed)) {
             return false;
         }
-        if (parser_token(p) != TOKEN_COMMA) {
+        if (option_ends(p)) {
             return true;
+        }
+        if (parser_token(p) != TOKEN_COMMA) {
+            return parser_unexpected_operator(p, directed ? "',' or the end"
+                                                          : "asc, desc, ',' or the end");
         }
         if (!lexer_next(&p->lx)) {
             return false;
@@ -176,6 +194,14 @@ static const struct str later_options[] = {
     {STR_INIT("$toInclusive")},
 };
 
+/* Options of earlier versions, and what has taken their place. */
+static const struct {
+    struct str name;
+    const char *hint;
+} older_options[] = {
+    {{STR_INIT("$inlinecount")}, "in version 4 it is $count=true"},
+};
+
 bool option_refuse(struct str name, struct odata_error *err)
 {
     for (size_t i = 0; i < ARRAY_SIZE(later_options); i++) {
@@ -184,8 +210,21 @@ bool option_refuse(struct str name, struct odata_error *err)
                                                later_options[i].ptr);
         }
     }
-    return odata_error_set(err, 400, ODATA_CODE_BAD_QUERY_OPTION, "", "unknown query option '%.*s'",
-                           STR_ARG(lexer_shown(name)));
+    char target[sizeof(err->target)];
+    struct str shown = lexer_shown(name);
+    snprintf(target, sizeof(target), "%.*s", STR_ARG(shown));
+    odata_error_set(err, 400, ODATA_CODE_BAD_QUERY_OPTION, target, "unknown query option '%s'",
+                    target);
+    for (size_t i = 0; i < ARRAY_SIZE(older_options); i++) {
+        if (str_ieq(name, older_options[i].name)) {
+            return odata_error_hint(err, "%s", older_options[i].hint);
+        }
+    }
+    const struct named named = {rules, ARRAY_SIZE(rules), sizeof(rules[0]),
+                                offsetof(struct option_rule, name)};
+    size_t nearest = name_index_nearest(&named, str_from_offset(name, 1));
+    return nearest < ARRAY_SIZE(rules) &&
+           odata_error_hint(err, "did you mean '%s'?", rules[nearest].target);
 }
 
 const struct option_rule *option_find(struct str name)

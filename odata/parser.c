@@ -2,16 +2,74 @@
 
 #include "odata/parser_priv.h"
 
-bool parser_unexpected(struct parser *p, const char *expected)
+/* Operators of other languages, the longer before their beginnings. */
+static const struct foreign {
+    struct str mark;
+    const char *hint;
+} foreign[] = {
+    {{STR_INIT("==")}, "equality is written eq"},
+    {{STR_INIT("=")}, "equality is written eq"},
+    {{STR_INIT("!=")}, "inequality is written ne"},
+    {{STR_INIT("<>")}, "inequality is written ne"},
+    {{STR_INIT("<=")}, "less or equal is written le"},
+    {{STR_INIT("<")}, "less than is written lt"},
+    {{STR_INIT(">=")}, "greater or equal is written ge"},
+    {{STR_INIT(">")}, "greater than is written gt"},
+    {{STR_INIT("&&")}, "the logical and is written and"},
+    {{STR_INIT("||")}, "the logical or is written or"},
+    {{STR_INIT("!")}, "the logical not is written not"},
+    {{STR_INIT("+")}, "addition is written add"},
+    {{STR_INIT("-")}, "subtraction is written sub"},
+    {{STR_INIT("*")}, "multiplication is written mul"},
+    {{STR_INIT("/")}, "division is written div"},
+    {{STR_INIT("%")}, "the remainder is written mod"},
+};
+
+/* Words of other languages. */
+static const struct foreign foreign_words[] = {
+    {{STR_INIT("like")}, "patterns are written contains(), startswith() or endswith()"},
+    {{STR_INIT("ilike")}, "patterns are written contains(), startswith() or endswith()"},
+    {{STR_INIT("between")}, "a range is written with ge and le"},
+    {{STR_INIT("is")}, "a comparison with null is written eq null"},
+};
+
+static const struct foreign *find_foreign(struct str rest, const struct token *t)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
+        if (str_starts_with(rest, foreign[i].mark)) {
+            return &foreign[i];
+        }
+    }
+    for (size_t i = 0; t->kind == TOKEN_NAME && i < ARRAY_SIZE(foreign_words); i++) {
+        if (str_ieq(t->text, foreign_words[i].mark)) {
+            return &foreign_words[i];
+        }
+    }
+    return NULL;
+}
+
+static bool fail_expected(struct parser *p, const char *expected, bool hints)
 {
     const struct token *t = &p->lx.token;
     if (t->kind == TOKEN_END) {
         return lexer_fail(&p->lx, t->offset, "expected %s, but the text ends", expected);
     }
-    struct str found = str_slice(p->lx.text, t->offset, t->end);
-    struct str shown = lexer_shown(found);
-    return lexer_fail(&p->lx, t->offset, "expected %s, found %.*s%s", expected, STR_ARG(shown),
-                      shown.len < found.len ? "..." : "");
+    const struct foreign *found =
+        hints ? find_foreign(str_from_offset(p->lx.text, t->offset), t) : NULL;
+    size_t end = found != NULL && t->end < t->offset + found->mark.len ? t->offset + found->mark.len
+                                                                       : t->end;
+    lexer_fail_expected(&p->lx, t->offset, expected, str_slice(p->lx.text, t->offset, end));
+    return found != NULL && odata_error_hint(p->lx.err, "%s", found->hint);
+}
+
+bool parser_unexpected(struct parser *p, const char *expected)
+{
+    return fail_expected(p, expected, p->lx.token.kind == TOKEN_FOREIGN);
+}
+
+bool parser_unexpected_operator(struct parser *p, const char *expected)
+{
+    return fail_expected(p, expected, true);
 }
 
 bool parser_expect(struct parser *p, enum token_kind kind, const char *expected)

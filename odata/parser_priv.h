@@ -41,6 +41,8 @@ static inline enum token_kind parser_token(const struct parser *p)
     return p->lx.token.kind;
 }
 bool parser_unexpected(struct parser *p, const char *expected);
+/* The same where an operator could stand: says how OData writes those of other languages. */
+bool parser_unexpected_operator(struct parser *p, const char *expected);
 bool parser_expect(struct parser *p, enum token_kind kind, const char *expected) NODISCARD;
 bool parser_is_word(const struct parser *p, struct str word); /* a name, in any case */
 bool parser_enter(struct parser *p) NODISCARD;

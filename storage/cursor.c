@@ -402,6 +402,32 @@ static void add_batch(struct cursor *c, PGresult *res, int rows)
     }
 }
 
+/*
+ * A type that was dropped and made again has another OID, though its values are written as before:
+ * of two types that are not PostgreSQL's own, one is taken for the other.
+ */
+static bool is_other_type(Oid found, Oid expected)
+{
+    enum {
+        FIRST_USER_OID = 16384, /* FirstNormalObjectId in PostgreSQL's access/transam.h */
+    };
+    return expected != 0 && found != expected &&
+           (found < FIRST_USER_OID || expected < FIRST_USER_OID);
+}
+
+bool cursor_result_fits(const struct sql_level *level, const PGresult *res)
+{
+    if ((size_t)PQnfields(res) != level->field_count) {
+        return false;
+    }
+    for (size_t i = 0; level->field_types != NULL && i < level->field_count; i++) {
+        if (is_other_type(PQftype(res, (int)i), level->field_types[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void cursor_set_result(struct cursor_set *set, void *arg, PGresult *res)
 {
     if (arg == &set->ignored) {
@@ -418,7 +444,7 @@ void cursor_set_result(struct cursor_set *set, void *arg, PGresult *res)
         }
         return;
     }
-    if ((size_t)PQnfields(res) != set->levels[c->level].sql->field_count) {
+    if (!cursor_result_fits(set->levels[c->level].sql, res)) {
         set->bad_result = true;
         PQclear(res);
         return;

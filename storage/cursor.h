@@ -73,6 +73,9 @@ static inline bool cursor_set_failed(const struct cursor_set *set)
 /* The connection is given back: whatever is still in flight will not come here. */
 void cursor_set_detach(struct cursor_set *set);
 
+/* The result has the columns, and their types, that the level's shape was made for. */
+bool cursor_result_fits(const struct sql_level *level, const PGresult *res);
+
 /* Fills fields from one row; the hot path of everything. */
 void cursor_fill_fields(const PGresult *res, int row, size_t count, struct field *fields);
 

@@ -251,11 +251,8 @@ static int64_t now_ms(const struct db_read *r)
 static void on_slow(struct pool_seat *seat, size_t neighbours)
 {
     struct db_read *r = of_seat(seat);
-    struct statement_stats *stats = pool_get_stats(r->pool);
-    if (neighbours > 0) {
-        statement_stats_suspect(stats, main_hash(r));
-    } else {
-        statement_stats_ran(stats, main_hash(r), STATEMENT_SLOW_MS, now_ms(r));
+    if (neighbours == 0) { /* else nobody knows who it is; after the cancel it runs alone */
+        statement_stats_ran(pool_get_stats(r->pool), main_hash(r), STATEMENT_SLOW_MS);
     }
 }
 
@@ -282,7 +279,7 @@ static bool can_retry(const struct db_read *r)
 static void choose_seat(struct db_read *r)
 {
     struct statement_stat stat = statement_stats_get(pool_get_stats(r->pool), main_hash(r));
-    bool shares = r->script == SCRIPT_SHORT && stat.is_fast;
+    bool shares = r->script == SCRIPT_SHORT && stat.credit > 0 && !r->retried;
     r->seat.kind = shares ? SEAT_SHARED : SEAT_OWN;
     r->seat.is_alone = r->aborts >= MOST_ABORTS || now_ms(r) < stat.fails_until_ms;
 }
@@ -336,9 +333,31 @@ static bool is_not_ours(const struct db_read *r, const char *sqlstate)
            (strcmp(sqlstate, "57014") == 0 && pool_seat_may_be_hit(&r->seat));
 }
 
-static void on_error(struct db_read *r, const PGresult *res)
+/*
+ * The SQLSTATE, where one of PostgreSQL's has two meanings: 0A000 says of a cached plan that its
+ * tables have changed, and of anything else that it cannot be done; 2201G says that the path's
+ * entity is missing only when the statement asks so (put_guard() in storage/sql_read.c).
+ */
+static const char *state_of(const struct db_read *r, const PGresult *res)
 {
     const char *sqlstate = PQresultErrorField(res, PG_DIAG_SQLSTATE);
+    const char *function = PQresultErrorField(res, PG_DIAG_SOURCE_FUNCTION);
+    if (sqlstate == NULL) {
+        return "";
+    }
+    if (strcmp(sqlstate, "0A000") == 0 &&
+        (function == NULL || strcmp(function, "RevalidateCachedQuery") != 0)) {
+        return "0A";
+    }
+    if (strcmp(sqlstate, "2201G") == 0 && !r->sql->guards_parent) {
+        return "22";
+    }
+    return sqlstate;
+}
+
+static void on_error(struct db_read *r, const PGresult *res)
+{
+    const char *sqlstate = state_of(r, res);
     const char *text = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
     if (conn_result_ends(res)) {
         /* The connection is going; on_lost() decides. */
@@ -367,11 +386,12 @@ static void on_progress(struct db_read *r)
     }
 }
 
+/* Other columns, or other types, than the model says: values must not be written by the old ones. */
 static void fail_bad_result(struct db_read *r)
 {
     struct odata_error err;
-    (void)odata_error_set(&err, 500, ODATA_CODE_INTERNAL, "",
-                          "the database's answer does not have the expected columns");
+    pool_report_stale_model(r->pool);
+    pg_error_set(&err, "42804", "the columns of the result are not those of the model");
     fail(r, &err);
 }
 
@@ -393,7 +413,7 @@ static void take_rows(struct db_read *r, PGresult *res)
     PQclear(r->rows);
     r->rows = res;
     r->row = -1;
-    if ((size_t)PQnfields(res) != r->sql->levels[0].field_count) {
+    if (!cursor_result_fits(&r->sql->levels[0], res)) {
         fail_bad_result(r);
     }
 }
@@ -418,8 +438,9 @@ static void take_fetched(struct db_read *r, void *arg, PGresult *res)
 static void learn(struct db_read *r, int64_t ran_ms)
 {
     struct statement_stats *stats = pool_get_stats(r->pool);
-    if (r->script == SCRIPT_SHORT) {
-        statement_stats_ran(stats, main_hash(r), ran_ms, now_ms(r));
+    bool is_shared = r->seat.kind == SEAT_SHARED; /* slow ones have been told of by on_slow() */
+    if (r->script == SCRIPT_SHORT && !(is_shared && ran_ms >= STATEMENT_SLOW_MS)) {
+        statement_stats_ran(stats, main_hash(r), ran_ms);
     }
     if (r->rows != NULL) {
         statement_stats_size(stats, r->rows_hash, (uint64_t)PQntuples(r->rows),

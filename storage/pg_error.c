@@ -57,6 +57,7 @@ static const struct rule {
     {"42883", 503, ODATA_CODE_MODEL_CHANGED, 1, "the database's functions have changed"},
     {"3F000", 503, ODATA_CODE_MODEL_CHANGED, 1, "the database's schemas have changed"},
     {"0A000", 503, ODATA_CODE_MODEL_CHANGED, 1, "the database's tables have changed"},
+    {"0A", 501, ODATA_CODE_NOT_IMPLEMENTED, 0, "the database cannot do this with these columns"},
     {"26000", 503, ODATA_CODE_MODEL_CHANGED, 1, "the database has forgotten a statement"},
     {"", 500, ODATA_CODE_INTERNAL, 0, "the database could not run the query"},
 };

@@ -174,7 +174,10 @@ static void check_shared(struct pool_conn *pc, int64_t now_ms)
     size_t count = conn_head_group(&pc->conn, clients, ARRAY_SIZE(clients), &forgotten);
     for (size_t i = 0; i < count && age_ms >= STATEMENT_SLOW_MS; i++) {
         struct pool_seat *seat = (struct pool_seat *)clients[i];
-        seat->ops->slow(seat, count + forgotten - 1);
+        if (!seat->is_slow_told) {
+            seat->is_slow_told = true;
+            seat->ops->slow(seat, count + forgotten - 1);
+        }
     }
     if (age_ms >= SHARED_GRACE_MS && count + forgotten > 0 && (forgotten > 0 || count > 1)) {
         start_cancel(pc);

@@ -49,8 +49,9 @@ struct pool_seat {
     struct pool_seat *wake_prev;
     struct pool_seat *wake_next;
     bool in_wakes;
-    bool is_alone; /* SHARED: in a group of its own, whose failure touches nobody */
-    bool is_retry; /* asks again after its connection was lost: only a proven one will do */
+    bool is_alone;     /* SHARED: in a group of its own, whose failure touches nobody */
+    bool is_slow_told; /* slow() was called */
+    bool is_retry;     /* asks again after its connection was lost: only a proven one will do */
     enum seat_kind kind;
     enum seat_state state;
     uint64_t ticket;     /* order of arrival */

@@ -222,11 +222,11 @@ void pool_seats_refuse(struct pool *p, const struct odata_error *err)
 
 void pool_seats_expire(struct pool *p, int64_t now_ms)
 {
-    struct odata_error err;
-    set_busy(&err);
     for (size_t kind = 0; kind < 2; kind++) {
         while (p->lines[kind].head != NULL && p->lines[kind].head->deadline_ms <= now_ms) {
             struct pool_seat *s = p->lines[kind].head;
+            struct odata_error err;
+            set_busy(&err);
             line_remove(p, s);
             s->ops->refused(s, &err);
         }

@@ -93,14 +93,18 @@ static void put_nested_count(struct sql *s, const struct expansion *x, const str
     bytes_put_char(s->out, ')');
 }
 
+static bool is_spatial(const struct property *p)
+{
+    return p->type.type == EDM_GEOMETRY || p->type.type == EDM_GEOGRAPHY;
+}
+
 /*
  * What a property is read as: the column, or its GeoJSON. PostGIS's functions are where its types
  * are: the cast `gis.geometry` has the schema, quoted.
  */
 static void put_read_column(struct sql *s, const struct source *source, const struct property *p)
 {
-    bool spatial = p->type.type == EDM_GEOMETRY || p->type.type == EDM_GEOGRAPHY;
-    if (!spatial) {
+    if (!is_spatial(p)) {
         sql_put_column(s, source, p);
         return;
     }
@@ -436,6 +440,30 @@ static void put_lateral_child(struct sql *s, const struct expansion *x,
     }
 }
 
+/* The type that a column had when the model was read: its values are written by that. */
+static uint32_t expected_type(const struct column *column)
+{
+    const struct bound_expr *value = column->value;
+    const struct property *p = column->property;
+    if (p == NULL && value != NULL) {
+        p = value->part_count > 0 ? value->parts[value->part_count - 1] : value->property;
+    }
+    return p == NULL || is_spatial(p) ? 0 : p->pg.oid;
+}
+
+static bool expect_types(struct reading *r, const struct columns *columns, struct sql_level *level)
+{
+    uint32_t *types = ARENA_ARRAY(r->arena, level->field_count, uint32_t);
+    if (types == NULL) {
+        return odata_error_too_complex(r->err);
+    }
+    for (size_t i = 0; i < columns->count; i++) {
+        types[i] = expected_type(&columns->items[i]);
+    }
+    level->field_types = types;
+    return true;
+}
+
 static bool build_child_statement(struct reading *r, const struct expansion *x,
                                   struct columns *columns, struct sql_level *level)
 {
@@ -453,6 +481,9 @@ static bool build_child_statement(struct reading *r, const struct expansion *x,
     size_t width = columns->count == 0 ? 1 : columns->count;
     level->field_count = width + 1;
     level->ordinal_field = (unsigned)width;
+    if (!expect_types(r, columns, level)) {
+        return false;
+    }
     struct sql s;
     sql_init(&s, r->arena);
     if (lateral) {
@@ -566,6 +597,9 @@ static bool build_rows(struct reading *r, const struct read *read, struct sql_re
     }
     r->levels[0].field_count = columns.count == 0 ? 1 : columns.count;
     out->row_limit = read->single ? 1 : row_limit(read);
+    if (!expect_types(r, &columns, &r->levels[0])) {
+        return false;
+    }
     if (!build_root_statement(r, read, &columns, row_limit(read), &r->levels[0].statement) ||
         !link_children(r)) {
         return false;
@@ -586,6 +620,7 @@ bool sql_read_build(struct arena *a, const struct plan *plan,
         return odata_error_too_complex(err);
     }
     out->has_count = read->has_count || read->count_rows;
+    out->guards_parent = needs_guard(read);
     /* $top=0, or a page behind the last row of $top: nothing to read but perhaps the count. */
     out->has_rows = !read->count_rows && !(read->has_top && read->top == 0);
     if (out->has_count && !build_count_statement(&r, read, &out->count)) {

@@ -36,6 +36,7 @@ struct sql_statement {
 struct sql_level {
     struct sql_statement statement;
     size_t field_count;          /* columns of the result */
+    const uint32_t *field_types; /* the type (OID) that each must have, 0 = any; NULL = any */
     size_t parent;               /* its parent's level; its own number for level 0 */
     const unsigned *parent_keys; /* fields of the parent's row that make the arrays */
     size_t parent_key_count;
@@ -47,8 +48,9 @@ struct sql_level {
 struct sql_read {
     const struct sql_level *levels;
     size_t level_count;
-    bool has_count; /* count must be run too, in the same snapshot */
-    bool has_rows;  /* false for $top=0 and /$count: only the count is run */
+    bool has_count;     /* count must be run too, in the same snapshot */
+    bool guards_parent; /* a statement fails with 2201G when the path's entity is not there */
+    bool has_rows;      /* false for $top=0 and /$count: only the count is run */
     struct sql_statement count;
     uint64_t row_limit;        /* level 0 yields at most so many rows; 0 = unknown */
     const struct shape *shape; /* of level 0 */

@@ -20,20 +20,15 @@ struct statement_stat statement_stats_get(const struct statement_stats *s, uint6
     return row->hash == hash ? *row : (struct statement_stat){.hash = hash};
 }
 
-void statement_stats_ran(struct statement_stats *s, uint64_t hash, int64_t ran_ms, int64_t now_ms)
+void statement_stats_ran(struct statement_stats *s, uint64_t hash, int64_t ran_ms)
 {
     struct statement_stat *row = row_of(s, hash);
     if (ran_ms >= STATEMENT_SLOW_MS) {
-        row->is_fast = false;
-        row->slow_until_ms = now_ms + STATEMENT_PENALTY_MS;
-    } else if (ran_ms < STATEMENT_FAST_MS && now_ms >= row->slow_until_ms) {
-        row->is_fast = true;
+        int left = row->credit - STATEMENT_SLOW_COST;
+        row->credit = left < -STATEMENT_SLOW_COST ? -STATEMENT_SLOW_COST : left;
+    } else if (ran_ms < STATEMENT_FAST_MS && row->credit < STATEMENT_CREDIT_MOST) {
+        row->credit++;
     }
-}
-
-void statement_stats_suspect(struct statement_stats *s, uint64_t hash)
-{
-    row_of(s, hash)->is_fast = false;
 }
 
 void statement_stats_failed(struct statement_stats *s, uint64_t hash, int64_t now_ms)

@@ -13,21 +13,23 @@
 
 enum {
     STATEMENT_STATS_SIZE = 1024,
-    /* Done in less: may share a connection from now on. */
+    /* Done in less: a point of credit. With credit it may share a connection. */
     STATEMENT_FAST_MS = 10,
-    /* No result within this time: those behind it have waited enough; it goes alone. */
+    /* No result within this time: those behind it have waited enough; it costs credit. */
     STATEMENT_SLOW_MS = 100,
-    /* How long a statement that was slow, or failed, stays alone. */
+    /* One slow run among so many fast ones is a hiccup of the machine, or bearable. */
+    STATEMENT_SLOW_COST = 16,
+    STATEMENT_CREDIT_MOST = 64,
+    /* How long a statement that failed has groups of its own. */
     STATEMENT_PENALTY_MS = 10000,
 };
 
 struct statement_stat {
     uint64_t hash;
-    int64_t slow_until_ms;
     int64_t fails_until_ms; /* it has failed lately: in a group it would take others with it */
     uint32_t row_bytes;     /* of a result in memory, on average; 0 = not known */
     uint32_t total_bytes;   /* of the last result; 0 = not known */
-    bool is_fast;
+    int credit;             /* above 0: short enough to share */
 };
 
 struct statement_stats {
@@ -38,10 +40,7 @@ struct statement_stats {
 struct statement_stat statement_stats_get(const struct statement_stats *s, uint64_t hash);
 
 /* A run is over: it took the server ran_ms. */
-void statement_stats_ran(struct statement_stats *s, uint64_t hash, int64_t ran_ms, int64_t now_ms);
-
-/* It may have been slow, or a neighbour was: its next run, alone, will tell. */
-void statement_stats_suspect(struct statement_stats *s, uint64_t hash);
+void statement_stats_ran(struct statement_stats *s, uint64_t hash, int64_t ran_ms);
 
 /* A run failed. */
 void statement_stats_failed(struct statement_stats *s, uint64_t hash, int64_t now_ms);

@@ -24,6 +24,10 @@ static const struct row {
     {"nothing follows $metadata", "$metadata/Products", 400, 0, NULL},
     {"an entity set is a collection", "Products", 0, PLAN_COLLECTION, "Products"},
     {"an unknown set is not found", "Prodcts", 404, 0, "did you mean 'Products'"},
+    {"the model is no set", "metadata", 404, 0, "the model is at $metadata"},
+    {"a key as a segment", "Products/1", 404, 0, "an entity is addressed by Products(1)"},
+    {"a string key as a segment", "Customers/ALFKI", 404, 0,
+     "an entity is addressed by Customers('ALFKI')"},
     {"a key gives one entity", "Products(1)", 0, PLAN_ENTITY, "Products/$entity"},
     {"a key can be named", "Products(ID=1)", 0, PLAN_ENTITY, "Products/$entity"},
     {"a key can be an alias", "Products(@k)?@k=1", 0, PLAN_ENTITY, "Products/$entity"},
@@ -34,6 +38,8 @@ static const struct row {
     {"the order of named keys is free", "Items(Line=2,OrderID=1)", 0, PLAN_ENTITY, NULL},
     {"half a key is refused", "Items(OrderID=1)", 400, 0, "2 properties"},
     {"one value for two properties is refused", "Items(1)", 400, 0, "2 properties"},
+    {"the properties of the key are named", "Items(1)", 400, 0,
+     "has 2 properties (OrderID, Line), found 1"},
     {"a property that is no key is refused", "Products(Name='x')", 400, 0, NULL},
     {"an unknown key property is named", "Products(nosuch=1)", 400, 0, "'nosuch'"},
     {"a key property named twice is refused", "Items(OrderID=1,OrderID=1)", 400, 0, NULL},
@@ -90,10 +96,16 @@ static const struct row {
     {"an unknown selection", "Products?$select=Nam", 400, 0, "'Nam' of Product at byte 0"},
     {"a part of a complex property is not here", "Customers?$select=Address/City", 501, 0, NULL},
     {"a navigation's part is not selected", "Products?$select=Category/Name", 400, 0, "$expand"},
+    {"a navigation's part, written as $expand", "Products?$select=Category/Name", 400, 0,
+     "'Category' at byte 0 of $select is a navigation property: its parts are selected in "
+     "$expand; write $expand=Category($select=Name)"},
+    {"a property behind a navigation is not expanded", "Products?$expand=Category/Name", 400, 0,
+     "'Name' at byte 0 of $expand is no navigation property; write Category($select=Name)"},
     {"an alias with its value in $expand is not here",
      "Categories?$expand=Products(@m=1;$filter=ID eq @m)&@m=2", 501, 0, "$expand"},
     {"options in $select are not here", "Products?$select=Tags($top=1)", 501, 0, NULL},
-    {"a property cannot be expanded", "Products?$expand=Name", 400, 0, "navigation"},
+    {"a property cannot be expanded", "Products?$expand=Name", 400, 0,
+     "'Name' at byte 0 of $expand is no navigation property"},
     {"an unknown expansion", "Products?$expand=nosuch", 400, 0, "nosuch"},
     {"an expansion twice", "Products?$expand=Category,Category", 400, 0, "twice"},
     {"a filter of a to-one expansion", "Products?$expand=Category($filter=ID eq 1)", 400, 0,
@@ -122,6 +134,14 @@ static const struct row {
     /* Names and types in $filter */
     {"an unknown name tells its byte", "Products?$filter=ID eq 1 and Nme eq 1", 400, 0,
      "'Nme' of Product at byte 12 of $filter; did you mean 'Name'"},
+    {"a string without quotes", "Products?$filter=Name eq Oak", 400, 0,
+     "unknown property 'Oak' of Product at byte 8 of $filter; strings stand in single quotes"},
+    {"an argument without quotes", "Products?$filter=contains(Name,Oak)", 400, 0,
+     "strings stand in single quotes"},
+    {"an item without quotes", "Products?$filter=Name in (Oak,Elm)", 400, 0,
+     "strings stand in single quotes"},
+    {"an entity and a value", "Products?$filter=Category eq 5", 400, 0,
+     "an entity is compared by its key, Category/ID"},
     {"names are case-sensitive", "Products?$filter=NAME eq 'x'", 400, 0, "did you mean 'Name'"},
     {"a string is no number", "Products?$filter=ID eq 'x'", 400, 0,
      "expected Edm.Int32, found string at byte 6"},
@@ -146,12 +166,27 @@ static const struct row {
     {"a lambda needs a collection", "Products?$filter=Name/any(x:x eq 'a')", 400, 0,
      "no collection"},
     {"an unknown member of an enum", "Products?$filter=Color eq 'purple'", 400, 0, "purple"},
+    {"nearly a member of an enum", "Products?$filter=Color eq 'rde'", 400, 0,
+     "is no member of shop.Color; did you mean 'red'?"},
     {"an enum literal with its type", "Products?$filter=Color eq shop.Color'red'", 0,
      PLAN_COLLECTION, NULL},
     {"a date that is none", "Products?$filter=Released eq 2011-02-29", 400, 0, NULL},
     {"a quoted date is taken", "Products?$filter=Released eq '2011-02-28'", 0, PLAN_COLLECTION,
      NULL},
     {"a quoted text that is no date", "Products?$filter=Released eq 'x'", 400, 0, "Edm.Date"},
+    {"the form of a date", "Products?$filter=Released eq 'x'", 400, 0,
+     "'x' at byte 12 of $filter is no Edm.Date; write it as 2024-01-01"},
+    {"the form of a date-time, for a date", "Orders?$filter=Placed gt 2024-01-01", 400, 0,
+     "expected Edm.DateTimeOffset, found date at byte 10 of $filter; write it as "
+     "2024-01-01T00:00:00Z"},
+    {"the form of a date-time, for a string", "Orders?$filter=Placed gt 'yesterday'", 400, 0,
+     "is no Edm.DateTimeOffset; write it as 2024-01-01T00:00:00Z"},
+    {"a misspelled right side is no string", "Products?$filter=Name eq Nme", 400, 0,
+     "of $filter; did you mean 'Name'?"},
+    {"the form of a time", "Orders?$filter=ShipTime eq 7", 400, 0, "write it as 07:59:00"},
+    {"the form of a duration", "Orders?$filter=Handling eq 7", 400, 0,
+     "write it as duration'PT1H'"},
+    {"the form of a guid", "Employees?$filter=Badge eq 'x'", 400, 0, "write it as 01234567-"},
     {"a quoted guid is taken", "Employees?$filter=Badge eq '01234567-89ab-cdef-0123-456789abcdef'",
      0, PLAN_COLLECTION, NULL},
     {"a quoted text that is no guid", "Employees?$filter=Badge eq 'x'", 400, 0, "Edm.Guid"},
@@ -160,6 +195,10 @@ static const struct row {
     {"a character that PostgreSQL cannot hold", "Products?$filter=contains(Name,'%00')", 400, 0,
      NULL},
     {"an unknown function", "Products?$filter=nosuchfunc(Name)", 400, 0, "nosuchfunc"},
+    {"a function nearly right", "Products?$filter=startwith(Name,'x')", 400, 0,
+     "unknown function 'startwith' at byte 0 of $filter; did you mean 'startswith'?"},
+    {"a function of version 3", "Products?$filter=substringof('x',Name)", 400, 0,
+     "in version 4 it is contains()"},
     {"a function that is not here", "Products?$filter=cast(Name,Edm.Int32) eq 1", 501, 0, "cast"},
     {"too many arguments", "Products?$filter=length(Name,1) eq 1", 400, 0, "length"},
     {"an argument of another type", "Products?$filter=contains(ID,'3')", 400, 0,
@@ -168,8 +207,8 @@ static const struct row {
      "length() of collections"},
     {"a year of a collection is nothing", "Products?$filter=year(Tags) eq 1", 400, 0,
      "year() takes"},
-    {"a position from the end is not here", "Products?$filter=substring(Name,-2) eq 'x'", 501, 0,
-     "a position before 0"},
+    {"a position before 0", "Products?$filter=substring(Name,-2) eq 'x'", 400, 0,
+     "takes a position from 0 on"},
     {"a fraction is no position", "Products?$filter=substring(Name,1.5) eq 'x'", 400, 0, NULL},
     {"hour of a date", "Products?$filter=hour(Released) eq 1", 400, 0, "hour()"},
     {"a list of other types", "Products?$filter=ID in (1,'x')", 400, 0, "found string"},
@@ -204,6 +243,29 @@ static void check_row(const struct row *row)
 START_TEST(binds_url)
 {
     check_row(&rows[_i]);
+}
+END_TEST
+
+/* Where no string could stand, or another name is near, quotes are not what is missing. */
+static const char *const without_quotes_hint[] = {
+    "Products?$filter=Price gt nosuch",
+    "Products?$filter=Name eq Nme",
+    "Products?$filter=nosuch eq 'x'",
+    "Products?$filter=Name eq Category/nosuch",
+    "Products?$filter=Name eq nosuch/Name",
+    "Products?$filter=year(nosuch) eq 1",
+    "Products?$orderby=nosuch",
+    "Products?$select=nosuch",
+    "Products?$expand=nosuch",
+};
+
+START_TEST(hints_at_quotes_for_strings_only)
+{
+    struct bound_request r;
+    ck_assert(!bound_request_init(&r, without_quotes_hint[_i], NULL, ARENA_BYTES));
+    ck_assert_msg(strstr(r.err.message, "unknown property") != NULL, "%s", r.err.message);
+    ck_assert_msg(strstr(r.err.message, "quotes") == NULL, "%s", r.err.message);
+    bound_request_fini(&r);
 }
 END_TEST
 
@@ -358,6 +420,8 @@ Suite *bind_request_suite(void)
     TCase *tc = tcase_create("bind_request");
     tcase_set_timeout(tc, 30);
     tcase_add_loop_test(tc, binds_url, 0, (int)(sizeof(rows) / sizeof(rows[0])));
+    tcase_add_loop_test(tc, hints_at_quotes_for_strings_only, 0,
+                        (int)ARRAY_SIZE(without_quotes_hint));
     tcase_add_loop_test(tc, keeps_to_its_arena, 0, (int)(sizeof(rows) / sizeof(rows[0])));
     tcase_add_loop_test(tc, takes_every_prefix, 0, (int)(sizeof(rows) / sizeof(rows[0])));
     tcase_add_loop_test(tc, pages, 0, (int)(sizeof(paging_rows) / sizeof(paging_rows[0])));

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include <check.h>
 
 #include "odata/error_writer.h"
@@ -36,6 +38,19 @@ START_TEST(writes_the_body)
 }
 END_TEST
 
+/* A hint that does not fit into the message is left out whole. */
+START_TEST(hints_fit_or_are_left_out)
+{
+    struct odata_error err;
+    for (int len = 240; len <= 255; len++) {
+        odata_error_set(&err, 400, ODATA_CODE_BAD_FILTER, "", "%0*d", len, 0);
+        ck_assert(!odata_error_hint(&err, "did %s", "you"));
+        bool fits = len + (int)strlen("; did you") <= 255;
+        ck_assert_uint_eq(strlen(err.message), (size_t)len + (fits ? strlen("; did you") : 0));
+    }
+}
+END_TEST
+
 Suite *error_writer_suite(void);
 
 Suite *error_writer_suite(void)
@@ -43,6 +58,7 @@ Suite *error_writer_suite(void)
     Suite *s = suite_create("error_writer");
     TCase *t = tcase_create("bodies");
     tcase_add_loop_test(t, writes_the_body, 0, (int)ARRAY_SIZE(rows));
+    tcase_add_test(t, hints_fit_or_are_left_out);
     suite_add_tcase(s, t);
     return s;
 }

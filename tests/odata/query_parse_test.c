@@ -90,6 +90,12 @@ static const struct url_good goods[] = {
 
 static const struct url_bad bads[] = {
     BAD("an unknown option", "$foo=1", ODATA_CODE_BAD_QUERY_OPTION, "'$foo'"),
+    BAD("an option nearly right", "$fliter=1", ODATA_CODE_BAD_QUERY_OPTION,
+        "unknown query option '$fliter'; did you mean '$filter'?"),
+    BAD("an option of version 3", "$inlinecount=allpages", ODATA_CODE_BAD_QUERY_OPTION,
+        "in version 4 it is $count=true"),
+    BAD("an operator of another language inside", "$expand=a($filter=b=1)", ODATA_CODE_BAD_FILTER,
+        "equality is written eq"),
     BAD("an empty filter", "$filter=", ODATA_CODE_BAD_FILTER, "$filter has no value"),
     BAD("a blank filter", "$filter=%20", ODATA_CODE_BAD_FILTER, "$filter has no value"),
     BAD("no value at all", "$count", ODATA_CODE_BAD_QUERY_OPTION, "$count has no value"),
@@ -110,13 +116,15 @@ static const struct url_bad bads[] = {
     BAD("a top with a sign", "$top=%2B1", ODATA_CODE_BAD_QUERY_OPTION, "of $top"),
     BAD("a top with a suffix", "$top=1L", ODATA_CODE_BAD_QUERY_OPTION, "of $top"),
     BAD("a broken top", "$top=1.5", ODATA_CODE_BAD_QUERY_OPTION, "of $top"),
-    BAD("two tops", "$top=1%202", ODATA_CODE_BAD_QUERY_OPTION, "found 2 at byte 2 of $top"),
+    BAD("two tops", "$top=1%202", ODATA_CODE_BAD_QUERY_OPTION, "byte 2 of $top, found '2'"),
     BAD("top null", "$top=null", ODATA_CODE_BAD_QUERY_OPTION, "of $top"),
     BAD("a huge skip", "$skip=99999999999999999999", ODATA_CODE_BAD_QUERY_OPTION, "63 bits"),
     BAD("count maybe", "$count=maybe", ODATA_CODE_BAD_QUERY_OPTION, "true or false"),
     BAD("index of a word", "$index=fortytwo", ODATA_CODE_BAD_QUERY_OPTION, "an integer"),
-    BAD("order up", "$orderby=a%20up", ODATA_CODE_BAD_ORDERBY, "found up at byte 2"),
-    BAD("order twice", "$orderby=a desc asc", ODATA_CODE_BAD_ORDERBY, "found asc at byte 7"),
+    BAD("order up", "$orderby=a%20up", ODATA_CODE_BAD_ORDERBY,
+        "expected asc, desc, ',' or the end at byte 2 of $orderby, found 'up'"),
+    BAD("order twice", "$orderby=a desc asc", ODATA_CODE_BAD_ORDERBY,
+        "expected ',' or the end at byte 7 of $orderby, found 'asc'"),
     BAD("an order that ends", "$orderby=a,", ODATA_CODE_BAD_ORDERBY, "byte 2"),
     BAD("a select that ends", "$select=a,", ODATA_CODE_BAD_SELECT, "byte 2"),
     BAD("select behind a star", "$select=*/a", ODATA_CODE_BAD_SELECT, "byte 1"),
@@ -194,7 +202,7 @@ START_TEST(names_the_option)
 {
     static const char *const cases[][2] = {
         {"$filter=a%20eq", "$filter"}, {"orderby=", "$orderby"}, {"$expand=a($filter=)", "$expand"},
-        {"@p=1%20add", "@p"},          {"top=1&$top=2", "$top"},
+        {"@p=1%20add", "@p"},          {"top=1&$top=2", "$top"}, {"$fliter=1", "$fliter"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct arena a;

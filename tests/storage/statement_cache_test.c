@@ -99,18 +99,31 @@ END_TEST
 START_TEST(learns_what_is_fast_and_small)
 {
     static struct statement_stats stats;
-    ck_assert(!statement_stats_get(&stats, 5).is_fast);
-    statement_stats_ran(&stats, 5, 10, 1000);
-    ck_assert(statement_stats_get(&stats, 5).is_fast);
-    statement_stats_ran(&stats, 5, STATEMENT_SLOW_MS, 2000);
-    ck_assert(!statement_stats_get(&stats, 5).is_fast);
-    statement_stats_ran(&stats, 5, 10, 3000); /* still under suspicion */
-    ck_assert(!statement_stats_get(&stats, 5).is_fast);
-    statement_stats_ran(&stats, 5, 10, 2000 + STATEMENT_PENALTY_MS);
-    ck_assert(statement_stats_get(&stats, 5).is_fast);
+    ck_assert_int_eq(statement_stats_get(&stats, 5).credit, 0);
+    statement_stats_ran(&stats, 5, STATEMENT_FAST_MS);
+    ck_assert_int_eq(statement_stats_get(&stats, 5).credit, 0);
+    statement_stats_ran(&stats, 5, STATEMENT_FAST_MS - 1);
+    ck_assert_int_gt(statement_stats_get(&stats, 5).credit, 0);
+    statement_stats_ran(&stats, 5, STATEMENT_SLOW_MS);
+    ck_assert_int_lt(statement_stats_get(&stats, 5).credit, 0);
+    for (int i = 0; i < 2 * STATEMENT_CREDIT_MOST; i++) {
+        statement_stats_ran(&stats, 5, 0);
+    }
+    ck_assert_int_eq(statement_stats_get(&stats, 5).credit, STATEMENT_CREDIT_MOST);
+    statement_stats_ran(&stats, 5, STATEMENT_SLOW_MS); /* a hiccup */
+    ck_assert_int_gt(statement_stats_get(&stats, 5).credit, 0);
+    for (int i = 0; i < 100; i++) {
+        statement_stats_ran(&stats, 5, 30000);
+    }
+    ck_assert_int_eq(statement_stats_get(&stats, 5).credit, -STATEMENT_SLOW_COST);
+    for (int i = 0; i <= STATEMENT_SLOW_COST; i++) {
+        ck_assert_int_le(statement_stats_get(&stats, 5).credit, 0);
+        statement_stats_ran(&stats, 5, 0);
+    }
+    ck_assert_int_gt(statement_stats_get(&stats, 5).credit, 0);
     statement_stats_size(&stats, 5, 10, 1000);
     ck_assert_uint_ge(statement_stats_get(&stats, 5).row_bytes, 100);
-    ck_assert(statement_stats_get(&stats, 5).is_fast);
+    ck_assert_int_gt(statement_stats_get(&stats, 5).credit, 0);
     statement_stats_size(&stats, 5 + STATEMENT_STATS_SIZE, 0, 0); /* takes the place */
     ck_assert_uint_eq(statement_stats_get(&stats, 5).row_bytes, 0);
     ck_assert_uint_gt(statement_stats_get(&stats, 5 + STATEMENT_STATS_SIZE).total_bytes, 0);
