@@ -108,7 +108,8 @@ deps-tools: ## install what lint, coverage, fuzz and bench need besides
 lint: format-check ## look for faults without running: clang-tidy, cppcheck, who includes whom
 	tests/layers.sh
 	printf '%s\n' $(SOURCES) | xargs -P 2 -n 1 sh -c \
-	    'clang-tidy --quiet --warnings-as-errors="*" "$$0" -- $(CSTD) -I. $(PKG_CFLAGS) 2>/dev/null'
+	    'clang-tidy --quiet --warnings-as-errors="*" "$$0" -- $(CSTD) -I. $(PKG_CFLAGS) \
+	    -DSLUICE_VERSION=\"$(VERSION)\" 2>/dev/null'
 	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -I. \
 	    --enable=warning,performance,portability $(SOURCES)
 

@@ -3,7 +3,7 @@ import signal
 import threading
 import time
 
-from support import Wire, get, need, wait_for
+from support import Daemon, Wire, get, need, wait_for
 
 TABLES = """
 CREATE TABLE p (id int PRIMARY KEY, name text, old int);
@@ -12,6 +12,13 @@ CREATE TABLE q (id int PRIMARY KEY);
 CREATE VIEW big AS SELECT id, repeat('x', 200) AS s FROM (SELECT generate_series(1, 60000) AS id) v;
 """
 KEYS = {"public.big": {"key": ["id"]}}
+
+
+def answers(daemon, target):
+    try:
+        return get(daemon, target).status
+    except OSError:
+        return None
 
 
 def start(env, settings=None):
@@ -33,6 +40,21 @@ def test_restart_gives_503_meanwhile_and_service_again(env):
         env.postgres.start()
     wait_for(lambda: get(daemon, "/p(1)").status == 200, 2, "service again")
     wait_for(lambda: get(daemon, "/readyz").status == 200, 2, "/readyz again")
+
+
+def test_a_start_before_the_database(env):
+    database = env.database(TABLES)
+    env.postgres.stop("fast")
+    try:
+        daemon = Daemon(env.binary, env.postgres, database)
+        env.daemons.append(daemon)
+        wait_for(lambda: answers(daemon, "/healthz") == 200, 5, "the process lives")
+        need(answers(daemon, "/readyz") == 503, "ready without a database")
+        response = get(daemon, "/p(1)")
+        need(response.status == 503 and response.header("Retry-After"), f"{response.status} {response.body!r}")
+    finally:
+        env.postgres.start()
+    wait_for(lambda: answers(daemon, "/p(1)") == 200, 3, "service")
 
 
 def test_immediate_restart_under_requests(env):
