@@ -12,8 +12,10 @@ enum {
     BACKOFF_EARLY_MS = 500,
     EARLY_MS = 30000,
     LOCK_TIMEOUT_MS = 5000,
-    /* Longer than the longest pause between two FETCHes: the stall of a reader. */
-    IDLE_TRANSACTION_MS = 90000,
+    /* Longer than the pause between two FETCHes of a reader that is slow, but alive: 64 KiB at 110
+       bytes a second. Readers that take nothing are the server's to break off; this is for a process
+       of ours that hangs. */
+    IDLE_TRANSACTION_MS = 600000,
     /* A query whose client is gone ends, our own death included. */
     CLIENT_CHECK_MS = 1000,
 };
