@@ -248,7 +248,9 @@ struct pool *pool_new(const struct pool_options *options, struct reactor *reacto
     p->options = *options;
     p->options.size = options->size == 0 ? 1 : options->size;
     p->reactor = reactor;
-    p->observer = observer == NULL ? (struct storage_observer){0} : *observer;
+    if (observer != NULL) {
+        p->observer = *observer;
+    }
     p->streams_most = p->options.size * 3 / 4;
     p->streams_most = p->streams_most == 0 ? 1 : p->streams_most;
     p->turn = (struct deferred){.run = turn_over, .owner = p};

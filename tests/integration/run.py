@@ -85,9 +85,10 @@ class Score:
             reason = f"{type(e).__name__}: {e} ({os.path.basename(where.filename)}:{where.lineno})"
         self.failed.append(name)
         print(f"FAIL {name} ({time.monotonic() - start:.1f} s)\n     {reason[:1500]}")
-        tail = log()[-600:].strip().replace("\n", "\n     | ")
-        if tail:
-            print("     | " + tail)
+        lines = log().splitlines()
+        trouble = [line for line in lines if "level=warning" in line or "level=error" in line]
+        for line in trouble[-4:] + lines[-4:]:
+            print("     | " + line[:400])
         sys.stdout.flush()
 
 
