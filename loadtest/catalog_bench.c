@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_bench - times the reading of a database's catalog, and prints the model in short.
  *

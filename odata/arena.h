@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * arena - memory that is freed all at once: one for each request, one for each model.
  *

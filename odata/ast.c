@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/ast.h"
 
 static void dump_query_options(const struct query *q, struct bytes *out);

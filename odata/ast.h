@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * ast - the syntax of a request URL: resource path, query options, expressions.
  *

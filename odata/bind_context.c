@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/bind_priv.h"
 #include "odata/limits.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/bind_priv.h"
 
 static uint64_t fold_text(uint64_t hash, struct str s)

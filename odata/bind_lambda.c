@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/bind_priv.h"
 
 /* The collection that e->base names: a to-many navigation (made->range...) or a property (args). */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/bind_priv.h"
 
 const struct bound_expr *bind_property_expr(struct binder *b, const struct source *source,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * bind_priv - what the files of the binder share: odata/bind*.c and nobody else.
  */

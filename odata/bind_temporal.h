@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * bind_temporal - OData's text of dates, times, durations and octets, checked and rewritten as
  * PostgreSQL reads it.

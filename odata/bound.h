@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * bound - expressions and reads after binding: every name is a piece of the model, every type known.
  *

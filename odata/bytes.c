@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/bytes.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * bytes - text under construction: grows up to a limit, and remembers that it failed.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * compiler - the few compiler attributes that this code uses, by name.
  */

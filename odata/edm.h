@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * edm - the primitive types of the Entity Data Model (OData CSDL 4.01, 3.3), as one table.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/error_writer.h"
 
 #include "odata/json_writer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * error_writer - the body of an error response (JSON Format 21.1).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * feed_writer - one response document, written row by row from a row source into a buffer.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * filter_parse - expressions of $filter, $orderby, parameter aliases and keys, by precedence
  * climbing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * header_value - the lists and parameters of header fields, quoted strings respected (RFC 9110 5.6).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * json_writer - JSON text, appended to a buffer (RFC 8259).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * lexer - the tokens of a decoded piece of URL, one ahead.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * limits - every bound that is not a setting, with its reason.
  */

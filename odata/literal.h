@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * literal - the shapes of OData's literals: numbers, dates, times, guids, and what stands in the
  * quotes of durations, binaries and geo values.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * media_type - what the client wants (Accept, $format) against what a resource can be sent as.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/metadata_xml.h"
 
 #include "odata/xml_writer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * metadata_xml - $metadata: the model as CSDL XML 4.0 or 4.01.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * model - the CSDL model of one database: built once, then immutable, shared by reference count.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name_index - finds one of many named things by its exact name, in constant time.
  *

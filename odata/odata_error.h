@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * odata_error - one failure, as the client will read it (OData 4.01 Protocol 9.4).
  *

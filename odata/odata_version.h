@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * odata_version - which version of the protocol an answer is written in.
  *

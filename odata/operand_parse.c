@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operands of expressions: values, JSON, names, calls, lambdas and the paths made of them. */
 #include <string.h>
 

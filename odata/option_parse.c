@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The table of system query options, and those in parentheses ($expand=nav(...)). */
 #include <stddef.h>
 #include <stdio.h>

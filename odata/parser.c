@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
 #include "odata/parser_priv.h"

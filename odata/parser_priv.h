@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * parser_priv - what the parsers of expressions, options and paths share: one lexer, the depth.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * path_parse - the resource path of a URL into segments.
  *

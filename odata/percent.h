@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * percent - percent-encoding of URLs, once in each direction.
  *

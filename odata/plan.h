@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * plan - a request that has been bound to the model: what is to be read, and in what form.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * prefer - what the client would like (Protocol 8.2.8, RFC 7240).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * query_parse - the query part of a URL into struct query.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * response_format - the form in which the client wants its answer.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/row_source.h"
 
 static enum step no_row(struct row_source *s, unsigned level, const struct field **out_fields,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * row_source - where a response's rows come from, as odata/ sees it: somebody who is asked.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "odata/row_writer.h"
 
 #include <stdio.h>

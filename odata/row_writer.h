@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * row_writer - one row of a response as a JSON object, nested rows included.
  *

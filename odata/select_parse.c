@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The values of $select and $expand (URL Conventions 5.1.3 and 5.1.4). */
 #include "odata/limits.h"
 #include "odata/parser_priv.h"

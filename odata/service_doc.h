@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * service_doc - the service document: which entity sets there are (JSON Format 5).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * shape - how the fields of a row become the members of a JSON object.
  *

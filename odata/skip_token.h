@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * skip_token - where a page ended, as the opaque text behind `$skiptoken=`.
  *

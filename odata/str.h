@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * str - a view of text: pointer and length, passed by value, never ending in NUL by promise.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * xml_writer - XML text, appended to a buffer (XML 1.0).
  *

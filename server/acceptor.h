@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * acceptor - a listening socket in a loop: accepts in batches, and does not spin when descriptors
  * are short.

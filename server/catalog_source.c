@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/catalog_source.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_source - the settings, as storage/catalog.h wants them.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * check - the commands that look once and exit: --check, --print-metadata, --health-check.
  */

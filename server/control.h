@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * control - the thread that loads the model: at the start, on SIGHUP, on NOTIFY, and when a worker
  * finds the database changed.

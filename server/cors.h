@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * cors - which pages of other origins may read the service (Fetch standard, CORS protocol).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * document - a model with the documents that are made from it once: $metadata in both versions.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * http - HTTP as the rest of the server sees it: exchanges that are started, answered and ended.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * http_head - the head of one request: the fields that somebody here reads, and the guard against
  * requests that two parsers could read differently.

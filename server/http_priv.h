@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * http_priv - what the files of http share: http.c (the daemon and its connections), http_exchange.c
  * (states, deadlines and waiting) and http_message.c (requests in, responses out).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * links - the absolute URLs that a response carries: service root and next link.
  *

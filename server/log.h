@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * log - lines of key=value or of JSON to standard error, collected and written together.
  *

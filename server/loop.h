@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * loop - the one place of a worker that waits: descriptors, timers, and work for the end of a turn.
  *

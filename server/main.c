@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * main - the settings are read, and the one command that they name is run.
  */

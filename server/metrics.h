@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * metrics - counters and gauges of one worker, summed up when somebody asks.
  *

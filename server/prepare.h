@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * prepare - from head and target of a request to a bound plan and the form of its answer.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * reply - the heads of responses, and the responses that need no database.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * request - the life of one request, from its target to the last byte of its answer.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * route - where a request goes, by method and raw target alone.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * serve - the running service: sockets, threads and signals, in the order in which they start and
  * stop.

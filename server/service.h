@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * service - what all workers share: the settings and a few words between threads.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * socket_progress - how far the other side of a TCP connection has come.
  *

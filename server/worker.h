@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * worker - one thread that serves: a loop, an HTTP daemon, a share of the database connections.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * blocking - calls that block, made on a helper thread: PQcancel(), getaddrinfo().
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog - PostgreSQL's system catalogs to a model (DESIGN: one query for each kind of thing).
  *

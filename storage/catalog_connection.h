@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_connection - a blocking connection for reading the catalog: statements, row by row.
  *

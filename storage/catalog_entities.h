@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_entities - overrides, names of types and sets, and the entity types themselves.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_letters - which characters a SimpleIdentifier may have (OData CSDL 4.01, 17.2).
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_map - the two look-up tables of the catalog loader: OIDs to places, and names in use.
  *

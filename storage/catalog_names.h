@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_names - PostgreSQL's names as OData's.
  *

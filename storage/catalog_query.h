@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_query - the questions to the system catalogs: one for each kind of thing, however many
  * tables there are, all in one snapshot.

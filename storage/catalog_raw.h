@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_raw - what the system catalogs say, as plain structs: read by catalog_query.c, refined by
  * the other catalog_*.c files, gone when the model is built.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_types - PostgreSQL's types as Edm types (the table of types in docs/ARCHITECTURE.md).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_views - what a view's stored rule says about where its columns come from.
  *

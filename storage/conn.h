@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * conn - one PostgreSQL connection in libpq's pipeline mode.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * connector - one attempt to connect: over all hosts and their addresses, without blocking.
  *

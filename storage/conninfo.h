@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * conninfo - a connection string taken apart into the hosts to try, one at a time.
  *

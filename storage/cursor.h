@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * cursor - the levels of one streaming read, each through SQL cursors of one transaction.
  *

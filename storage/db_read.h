@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * db_read - one read request in PostgreSQL, from the waiting line to its last row.
  *

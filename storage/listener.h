@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * listener - a connection of its own that hears NOTIFY on one channel.
  *

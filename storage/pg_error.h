@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pg_error - SQLSTATE to HTTP status: one table.
  */

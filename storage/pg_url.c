@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The values of keys as URL literals, and of $value as raw text: the bare forms of pg_value. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pg_value - PostgreSQL's text form of a value to JSON, to a URL literal, and to raw bytes.
  *

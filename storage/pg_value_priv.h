@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pg_value_priv - what the pg_value files share: one writer for each kind of value.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pool - one worker's share of the PostgreSQL connections, and the line of those who wait for one.
  *

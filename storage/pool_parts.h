@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pool_parts - the pool's own structs: shared by pool.c, pool_conn.c and pool_seat.c, and nobody else.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pool_priv - what storage/db_read.c and storage/pool.c share: a read's seat in the pool.
  */

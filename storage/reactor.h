@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * reactor - what storage needs of the one place that waits: server/loop.c, or a test's own loop.
  *

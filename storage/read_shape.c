@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "storage/pg_value.h"
 #include "storage/sql_read_priv.h"
 

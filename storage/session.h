@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * session - the settings that every connection of ours starts with, as libpq's connection options.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sql - the text of one statement and its parameters, under construction.
  *

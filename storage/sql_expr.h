@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sql_expr - bound expressions as SQL, with OData's logic of nulls.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "storage/sql_expr.h"
 
 void sql_put_table(struct sql *s, const struct source *source)

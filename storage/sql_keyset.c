@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sql_keyset - the rows behind the last row of a page, whatever their order.
  */

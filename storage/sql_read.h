@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sql_read - a bound read as SQL statements and row shapes: all that a cursor needs to run it and
  * a feed writer to write it.

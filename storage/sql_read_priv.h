@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sql_read_priv - what storage/sql_read.c (statements) and storage/read_shape.c (shapes) share.
  */

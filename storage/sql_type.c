@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "storage/sql_type.h"
 
 #include "storage/sql_expr.h"

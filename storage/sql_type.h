@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sql_type - where PostgreSQL's types differ from the Edm type that a column is shown as.
  */

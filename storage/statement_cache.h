@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * statement_cache - which statements are prepared on one connection, by their text.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "storage/statement_stats.h"
 
 static struct statement_stat *row_of(struct statement_stats *s, uint64_t hash)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * statement_stats - what is known of statements from their last runs: whether they are short enough
  * to share a connection, and how much memory their results take.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * run - the test runner of one folder: every `Suite *X_suite(void)` of its X_test.c files.
  */

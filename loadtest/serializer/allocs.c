@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "loadtest/serializer/allocs.h"
 
 /* The names that the linker makes of --wrap=malloc. */

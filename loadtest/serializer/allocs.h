@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * allocs - counts the calls of malloc(), calloc() and realloc(): the linker sends them here
  * (--wrap), and cJSON by its hooks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The same documents by hand, without OData: every name a literal, every decision made by whoever
  * wrote this file. What they share with the service is the escaping of JSON strings.

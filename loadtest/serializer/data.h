@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * data - the rows of odata.net's serializer benchmark (its issue 2182), in two forms: as values,
  * and as the text that libpq would give.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Measures how fast documents are written, memory to memory and to a file, and checks each of them
  * against the published bytes. Exits 1 when a document is wrong.

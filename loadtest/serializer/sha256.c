@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "loadtest/serializer/sha256.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sha256 - FIPS 180-4, for checking documents; not for secrets.
  */

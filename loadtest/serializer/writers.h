@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * writers - the ways of writing one document that are compared.
  *

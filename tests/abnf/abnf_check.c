@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * abnf_check - runs the cases of a grammar test suite against our parsers.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any bytes as the query of a URL: parses, or fails with an error that says why. */
 #include <assert.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * url_support - what the tests of the URL parsers share: a row is a text with its dump or its error.
  */

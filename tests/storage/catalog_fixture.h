@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * catalog_fixture - a schema of its own for each case, and the model that comes of it as text.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which relations there are, their names, overrides, and what stops the start. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* pg_value over what a PostgreSQL server really writes. */
 #include <stdio.h>
 #include <stdlib.h>

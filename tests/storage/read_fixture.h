@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * read_fixture - a pool on the tests' PostgreSQL, and reads that are waited for.
  */

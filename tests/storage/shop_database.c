@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/storage/shop_database.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * shop_database - the tables of tests/support/shop_model.h in the test's PostgreSQL, and statements
  * of storage/sql_read.h run there.

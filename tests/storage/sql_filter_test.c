@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Filters against rows: what PostgreSQL answers is what OData means.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/support/bound_request.h"
 
 #include "odata/path_parse.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * bound_request - a URL, parsed and bound to the model of tests/support/shop_model.h.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * shop_model - a small model of a shop, for tests that need no database, and the SQL of the same
  * tables for those that have one.

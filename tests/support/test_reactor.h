@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * test_reactor - a small poll() loop that is a storage/reactor.h, for tests.
  */
