@@ -220,7 +220,8 @@ def bench_full_feed(args, table):
 
 def bench_slow_readers(args, table):
     readers, seconds, rate = 200, 15, 20_000
-    daemon = Daemon(args.sluice, "--workers", "2", "--db-pool-size", str(readers + 20),
+    # Streams may hold three quarters of the connections to PostgreSQL.
+    daemon = Daemon(args.sluice, "--workers", "2", "--db-pool-size", str(readers * 4 // 3 + 20),
                     "--max-connections", "1000")
     try:
         curl(daemon, "/events")
@@ -238,7 +239,7 @@ def bench_slow_readers(args, table):
             peak = max(peak, memory_kib(daemon.pid, "VmRSS"))
             time.sleep(0.1)
         streaming = int(psql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sluice'"
-                             " AND state LIKE '%in transaction%'"))
+                             " AND state <> 'idle'"))
         for s in sockets:
             s.close()
         growth = (peak - before) / readers

@@ -39,7 +39,7 @@ trap 'exit 130' INT TERM
     >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; exit 1; }
 "${as[@]}" "$bin/pg_ctl" -D "$dir/data" -l "$dir/data/server.log" -w -o "-p $port -k $dir \
     -c listen_addresses=127.0.0.1 -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
-    -c max_connections=200" start >/dev/null || { cat "$dir/data/server.log" >&2; exit 1; }
+    -c max_connections=400" start >/dev/null || { cat "$dir/data/server.log" >&2; exit 1; }
 
 export PGHOST="$dir" PGPORT="$port" PGUSER=postgres PGDATABASE=postgres
 export PGTEST_DATA="$dir/data" PGTEST_BIN="$bin"
