@@ -30,7 +30,7 @@ finish() {
 trap finish EXIT
 
 if [ ! -s "$work/base/etc/debian_version" ]; then
-    debootstrap --variant=minbase bookworm "$work/base" "${MIRROR:-http://deb.debian.org/debian}" >"$work/debootstrap.log" ||
+    debootstrap --variant=minbase bookworm "$work/base" ${MIRROR:+"$MIRROR"} >"$work/debootstrap.log" ||
         { tail -n 5 "$work/debootstrap.log" >&2; exit 1; }
 fi
 
