@@ -181,12 +181,13 @@ static enum step write_rows(struct request *r)
     }
     enum step step = feed_writer_step(r->writer, high_mark - high_mark / ROW_SLACK_PART, &r->err);
     if (bytes_failed(&r->x->out)) {
-        /* The buffer has no limit that a row could reach, so the writer met a value that is not of
-           its property's type: the column has another type by now. (Or memory is short, and then
-           it is right as well to come again.) */
+        /* The buffer has no limit that a row could reach, so the writer met a value that it cannot
+           write: an array of more dimensions than its column declares, or a composite type that was
+           made anew with other attributes (storage has compared the types that are PostgreSQL's
+           own). Or memory is short, and then it is right as well to come again. */
         const struct service *s = r->env->service;
         odata_error_set(&r->err, 503, ODATA_CODE_MODEL_CHANGED, "",
-                        "the database's tables have changed");
+                        "a value of the result does not fit the type of its property");
         r->err.retry_after_s = 1;
         metrics_add(r->env->metrics, METRIC_MODEL_STALE, 1);
         if (s->model_stale != NULL) {
