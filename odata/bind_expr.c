@@ -525,6 +525,7 @@ static const struct bound_expr *bind_any_kind(struct binder *b, const struct sco
         return value == NULL ? NULL : bind_expr(b, s, value);
     }
     case EXPR_IT:
+    case EXPR_THIS:
     case EXPR_MEMBER:
         return bind_member(b, s, e);
     case EXPR_COUNT:
@@ -545,8 +546,6 @@ static const struct bound_expr *bind_any_kind(struct binder *b, const struct sco
     case EXPR_LIST:
         bind_fail(b, s->clause, e->offset, "a list can only stand behind 'in'");
         return NULL;
-    case EXPR_THIS:
-        return not_here(b, s, "$this");
     case EXPR_ROOT:
         return not_here(b, s, "$root");
     case EXPR_ANNOTATION:

@@ -76,9 +76,8 @@ static const struct function {
 
 /* Standard, but not here yet. */
 static const struct str later[] = {
-    {STR_INIT("cast")},           {STR_INIT("isof")},           {STR_INIT("geo.distance")},
-    {STR_INIT("geo.intersects")}, {STR_INIT("geo.length")},     {STR_INIT("hassubset")},
-    {STR_INIT("hassubsequence")}, {STR_INIT("matchespattern")},
+    {STR_INIT("geo.distance")}, {STR_INIT("geo.intersects")}, {STR_INIT("geo.length")},
+    {STR_INIT("hassubset")},    {STR_INIT("hassubsequence")}, {STR_INIT("matchespattern")},
 };
 
 /* Functions of earlier versions, and what has taken their place. */
@@ -184,6 +183,9 @@ const struct bound_expr *bind_call(struct binder *b, const struct scope *s, cons
         odata_error_not_implemented(b->err, s->clause->option, "calling '%.*s' is not implemented",
                                     STR_ARG(bind_clip(e->name)));
         return NULL;
+    }
+    if (str_eq(e->name, STR("cast")) || str_eq(e->name, STR("isof"))) {
+        return bind_cast(b, s, e);
     }
     const struct function *f = NULL;
     bool known = false;

@@ -40,6 +40,22 @@ const struct bound_expr *bind_part_expr(struct binder *b, const struct bound_exp
     return e;
 }
 
+static const struct bound_expr *new_entity(struct binder *b, const struct source *source)
+{
+    struct bound_expr *entity = bind_new(b, BOUND_ENTITY, EDM_ENTITY, 0);
+    if (entity != NULL) {
+        entity->source = source;
+        entity->type.entity_type = source->type;
+        entity->nullable = source->nullable;
+    }
+    return entity;
+}
+
+const struct bound_expr *bind_current(struct binder *b, const struct scope *s)
+{
+    return new_entity(b, s->root);
+}
+
 static bool step_entity(struct binder *b, const struct scope *s, const struct expr *e,
                         struct member_path *at)
 {
@@ -114,11 +130,13 @@ bool bind_member_path(struct binder *b, const struct scope *s, const struct expr
         out->source = b->it;
         return true;
     }
+    if (e->kind == EXPR_THIS) {
+        out->source = s->root;
+        return true;
+    }
     if (e->kind != EXPR_MEMBER) {
-        return odata_error_not_implemented(
-            b->err, s->clause->option,
-            "a path that starts with something else than a name is not implemented (byte %zu)",
-            e->offset);
+        out->value = bind_expr(b, s, e);
+        return out->value != NULL;
     }
     if (e->key_count > 0 || e->arg_count > 0) {
         return odata_error_not_implemented(b->err, s->clause->option,
@@ -151,11 +169,5 @@ const struct bound_expr *bind_member(struct binder *b, const struct scope *s, co
     if (path.value != NULL) {
         return path.value;
     }
-    struct bound_expr *entity = bind_new(b, BOUND_ENTITY, EDM_ENTITY, 0);
-    if (entity != NULL) {
-        entity->source = path.source;
-        entity->type.entity_type = path.source->type;
-        entity->nullable = path.source->nullable;
-    }
-    return entity;
+    return new_entity(b, path.source);
 }

@@ -134,6 +134,14 @@ const struct bound_expr *bind_member(struct binder *b, const struct scope *s,
 const struct bound_expr *bind_part_expr(struct binder *b, const struct bound_expr *whole,
                                         const struct property *part) NODISCARD;
 
+/* The current instance: what $this means, and what functions without an operand take. */
+const struct bound_expr *bind_current(struct binder *b, const struct scope *s) NODISCARD;
+
+/* bind_cast.c: cast(...) and isof(...) */
+
+const struct bound_expr *bind_cast(struct binder *b, const struct scope *s,
+                                   const struct expr *e) NODISCARD;
+
 /* bind_function.c */
 
 const struct bound_expr *bind_call(struct binder *b, const struct scope *s,

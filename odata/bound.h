@@ -44,6 +44,7 @@ enum bound_kind {
     BOUND_ANY,           /* over range or over the collection args[0]; body NULL: is there one */
     BOUND_ALL,
     BOUND_COUNT, /* of range where body, or of the collection args[0] */
+    BOUND_CAST,  /* args[0] as a value of type; null when it cannot be one */
     BOUND_CASE,  /* condition, value, condition, value, ... */
 };
 
@@ -92,7 +93,7 @@ struct bound_expr {
     const struct property *property;
     const struct property **parts; /* PROPERTY: attributes inside property */
     size_t part_count;
-    unsigned number; /* ELEMENT, and ANY/ALL over a collection: its variable */
+    unsigned number; /* ELEMENT, and ANY/ALL/CAST over a collection: its variable */
     const struct bound_expr **args;
     size_t arg_count;
     /* ANY, ALL, COUNT over a to-many navigation */

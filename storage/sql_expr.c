@@ -539,6 +539,7 @@ void sql_put_true(struct sql *s, const struct bound_expr *e)
     case BOUND_ANY:
     case BOUND_ALL:
     case BOUND_COUNT:
+    case BOUND_CAST:
     case BOUND_CASE:
         sql_put_value(s, e);
         break;
@@ -565,6 +566,7 @@ void sql_put_false(struct sql *s, const struct bound_expr *e)
     case BOUND_ANY:
     case BOUND_ALL:
     case BOUND_COUNT:
+    case BOUND_CAST:
     case BOUND_CASE:
         SQL_PUT(s, "(NOT ");
         sql_put_value(s, e);
@@ -604,6 +606,9 @@ void sql_put_value(struct sql *s, const struct bound_expr *e)
         break;
     case BOUND_COUNT:
         put_count(s, e);
+        break;
+    case BOUND_CAST:
+        sql_put_typecast(s, e);
         break;
     case BOUND_CASE:
         put_wrapped(s, e, put_case, STR(""));

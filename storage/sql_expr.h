@@ -52,4 +52,19 @@ struct str sql_cast(const struct type_ref *type, const struct pg_type_ref *pg);
 /* sql_function.c: a call of a canonical function. */
 void sql_put_call(struct sql *s, const struct bound_expr *e);
 
+/* sql_cast.c: a BOUND_CAST. */
+void sql_put_typecast(struct sql *s, const struct bound_expr *e);
+
+/* sql_template.c */
+
+/* An operand of a function; char(n) is text without its padding here. In parentheses. */
+void sql_put_operand(struct sql *s, const struct bound_expr *e);
+/*
+ * SQL text of our own in which {0} to {9} stand for operands and {t} for `type`. An operand that
+ * is more than a name or a value is computed once, however often it is named: nested calls would
+ * otherwise double the text, and the work, with each level.
+ */
+void sql_put_template(struct sql *s, struct str text, const struct bound_expr *const *args,
+                      size_t arg_count, struct str type);
+
 #endif

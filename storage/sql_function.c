@@ -5,6 +5,11 @@
 /* A part of a date or time; PostgreSQL's infinities have none. */
 #define FINITE(part) "CASE WHEN isfinite({0}) THEN " part " END"
 
+/* White space and line ends of Unicode. */
+#define BLANKS                                                                          \
+    "U&'\\0009\\000A\\000B\\000C\\000D\\0020\\0085\\00A0\\1680\\2000\\2001\\2002\\2003" \
+    "\\2004\\2005\\2006\\2007\\2008\\2009\\200A\\2028\\2029\\202F\\205F\\3000'"
+
 /* {n} is argument n. The order is that of enum function_id. */
 static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_CONTAINS] = {STR_INIT("(strpos({0}, {1}) > 0)")},
@@ -16,7 +21,7 @@ static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_SUBSTRING_LENGTH] = {STR_INIT("substr({0}, {1}::int4 + 1, {2}::int4)")},
     [FUNCTION_TOLOWER] = {STR_INIT("lower({0})")},
     [FUNCTION_TOUPPER] = {STR_INIT("upper({0})")},
-    [FUNCTION_TRIM] = {STR_INIT("btrim({0})")},
+    [FUNCTION_TRIM] = {STR_INIT("btrim({0}, " BLANKS ")")},
     [FUNCTION_CONCAT] = {STR_INIT("({0} || {1})")},
     [FUNCTION_YEAR] = {STR_INIT(FINITE("extract(year FROM {0})::int4"))},
     [FUNCTION_MONTH] = {STR_INIT(FINITE("extract(month FROM {0})::int4"))},
@@ -31,7 +36,7 @@ static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_NOW] = {STR_INIT("now()")},
     [FUNCTION_MINDATETIME] = {STR_INIT("timestamptz '0001-01-01 00:00:00Z'")},
     [FUNCTION_MAXDATETIME] = {STR_INIT("timestamptz '9999-12-31 23:59:59.999999Z'")},
-    [FUNCTION_TOTALSECONDS] = {STR_INIT("extract(epoch FROM {0})::numeric")},
+    [FUNCTION_TOTALSECONDS] = {STR_INIT("(" SQL_SECONDS_OF("{0}") ")")},
     /* Instants are shown in UTC. */
     [FUNCTION_TOTALOFFSETMINUTES] = {STR_INIT("(CASE WHEN {0} IS NOT NULL THEN 0 END)")},
     [FUNCTION_ROUND] = {STR_INIT("round({0}::numeric)")},
@@ -53,18 +58,6 @@ static struct str double_template(enum function_id id)
     }
     return STR("trunc({0}::float8) + CASE WHEN abs({0}::float8 - trunc({0}::float8)) >= 0.5 "
                "THEN sign({0}::float8) ELSE 0 END");
-}
-
-/* An argument; char(n) is text without its padding here. */
-static void put_argument(struct sql *s, const struct bound_expr *e)
-{
-    bytes_put_char(s->out, '(');
-    sql_put_value(s, e);
-    if (e->type.type == EDM_STRING && e->kind != BOUND_VALUE && e->pg != NULL &&
-        e->pg->oid == PG_BPCHAR) {
-        SQL_PUT(s, "::text");
-    }
-    bytes_put_char(s->out, ')');
 }
 
 /* The pattern of LIKE for a text that is meant literally, as a parameter. */
@@ -100,7 +93,7 @@ static bool put_like(struct sql *s, const struct bound_expr *e)
         e->args[1]->text.ptr == NULL) {
         return false;
     }
-    put_argument(s, e->args[0]);
+    sql_put_operand(s, e->args[0]);
     SQL_PUT(s, " LIKE ");
     put_pattern(s, e->args[1]->text, !starts, !ends);
     return true;
@@ -112,14 +105,7 @@ void sql_put_call(struct sql *s, const struct bound_expr *e)
     if (!put_like(s, e)) {
         struct str t =
             e->type.type == EDM_DOUBLE ? double_template(e->function) : templates[e->function];
-        for (size_t i = 0; i < t.len; i++) {
-            if (t.ptr[i] == '{') {
-                put_argument(s, e->args[t.ptr[i + 1] - '0']);
-                i += 2;
-            } else {
-                bytes_put_char(s->out, t.ptr[i]);
-            }
-        }
+        sql_put_template(s, t, e->args, e->arg_count, STR(""));
     }
     bytes_put_char(s->out, ')');
 }

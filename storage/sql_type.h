@@ -22,4 +22,13 @@ enum {
  */
 struct str sql_wrap(const struct type_ref *type, const struct pg_type_ref *pg);
 
+/*
+ * The seconds of an interval, a numeric: a month counts 30 days and a year twelve months, as in our
+ * JSON and in PostgreSQL's comparison (extract(epoch) has years of 365.25 days).
+ */
+#define SQL_SECONDS_OF(interval)                                                          \
+    "(extract(year FROM " interval ") * 360 + extract(month FROM " interval ") * 30"      \
+    " + extract(day FROM " interval ")) * 86400 + extract(hour FROM " interval ") * 3600" \
+    " + extract(minute FROM " interval ") * 60 + extract(second FROM " interval ")"
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/storage/shop_database.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,4 +84,22 @@ char *shop_database_column(const PGresult *result, int field)
     }
     text[at] = '\0';
     return text;
+}
+
+void shop_database_check_filter(PGconn *db, const char *set, const char *filter, const char *ids)
+{
+    char url[1024];
+    snprintf(url, sizeof(url), "%s?$select=ID&$orderby=ID&$count=true&$filter=%s", set, filter);
+    struct bound_request r;
+    const struct sql_read *sql = shop_database_sql(&r, url, NULL);
+    PGresult *result = shop_database_run(db, &sql->levels[0].statement, NULL, 0);
+    char *found = shop_database_column(result, 0);
+    ck_assert_msg(strcmp(found, ids) == 0, "%s: %s instead of %s\n%s", filter, found, ids,
+                  sql->levels[0].statement.text);
+    PGresult *counted = shop_database_run(db, &sql->count, NULL, 0);
+    ck_assert_int_eq(atoi(PQgetvalue(counted, 0, 0)), PQntuples(result));
+    PQclear(counted);
+    PQclear(result);
+    free(found);
+    bound_request_fini(&r);
 }

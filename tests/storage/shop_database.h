@@ -28,4 +28,10 @@ const struct sql_read *shop_database_sql(struct bound_request *r, const char *ur
 /* One field of all rows, with commas between them; the caller frees it. */
 char *shop_database_column(const PGresult *result, int field);
 
+/*
+ * The IDs, in their order and separated by commas, of the rows of a set that a filter keeps; the
+ * count must agree. filter is percent-encoded.
+ */
+void shop_database_check_filter(PGconn *db, const char *set, const char *filter, const char *ids);
+
 #endif

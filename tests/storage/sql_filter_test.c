@@ -164,21 +164,7 @@ static const struct row {
 
 START_TEST(filters_rows)
 {
-    char url[512];
-    snprintf(url, sizeof(url), "%s?$select=ID&$orderby=ID&$count=true&$filter=%s", rows[_i].set,
-             rows[_i].filter);
-    struct bound_request r;
-    const struct sql_read *sql = shop_database_sql(&r, url, NULL);
-    PGresult *result = shop_database_run(db, &sql->levels[0].statement, NULL, 0);
-    char *ids = shop_database_column(result, 0);
-    ck_assert_msg(strcmp(ids, rows[_i].ids) == 0, "%s: %s instead of %s\n%s", rows[_i].filter, ids,
-                  rows[_i].ids, sql->levels[0].statement.text);
-    PGresult *counted = shop_database_run(db, &sql->count, NULL, 0);
-    ck_assert_int_eq(atoi(PQgetvalue(counted, 0, 0)), PQntuples(result));
-    PQclear(counted);
-    PQclear(result);
-    free(ids);
-    bound_request_fini(&r);
+    shop_database_check_filter(db, rows[_i].set, rows[_i].filter, rows[_i].ids);
 }
 END_TEST
 
