@@ -7,6 +7,7 @@
 #include "odata/feed_writer.h"
 #include "odata/json_writer.h"
 #include "odata/skip_token.h"
+#include "tests/support/exact_copy.h"
 
 enum {
     FIELDS = 4,
@@ -23,13 +24,19 @@ struct script_row {
 /* Which level the rows of a level stand below. */
 static const int parents[LEVELS] = {-1, 0, 1, 0};
 
+/* A row in the hands of the writer. */
+struct lent {
+    struct field fields[FIELDS];
+    char *copies[FIELDS];
+};
+
 /* Says AGAIN or FAIL at a chosen call; lends exact-size copies, and frees them as early as it may. */
 struct script {
     struct row_source base;
     const struct script_row *rows;
     int64_t count;
     int at[LEVELS]; /* the current row, -1 before the first */
-    struct field *lent[LEVELS];
+    struct lent *lent[LEVELS];
     int calls;
     int again_at;
     bool again_always; /* before every OK */
@@ -42,7 +49,7 @@ static void take_back(struct script *s, int level)
     for (int i = 0; i < LEVELS; i++) {
         if (i == level || (level >= 0 && i > 0 && parents[i] == level)) {
             for (int k = 0; s->lent[i] != NULL && k < FIELDS; k++) {
-                free((void *)(uintptr_t)s->lent[i][k].ptr);
+                free(s->lent[i]->copies[k]);
             }
             free(s->lent[i]);
             s->lent[i] = NULL;
@@ -53,21 +60,19 @@ static void take_back(struct script *s, int level)
     }
 }
 
-static struct field *lend(const struct script_row *row)
+static struct lent *lend(const struct script_row *row)
 {
-    struct field *fields = calloc(FIELDS, sizeof(*fields));
-    ck_assert_ptr_nonnull(fields);
+    struct lent *lent = calloc(1, sizeof(*lent));
+    ck_assert_ptr_nonnull(lent);
     for (int i = 0; i < FIELDS; i++) {
-        fields[i].len = -1;
+        lent->fields[i].len = -1;
         if (row->fields[i] != NULL) {
             size_t length = strlen(row->fields[i]);
-            char *copy = malloc(length + (length == 0));
-            ck_assert_ptr_nonnull(copy);
-            memcpy(copy, row->fields[i], length);
-            fields[i] = (struct field){copy, (int32_t)length};
+            lent->copies[i] = exact_copy(row->fields[i], length);
+            lent->fields[i] = (struct field){lent->copies[i], (int32_t)length};
         }
     }
-    return fields;
+    return lent;
 }
 
 static bool is_at_or_above(int level, int other)
@@ -114,7 +119,7 @@ static enum step script_next(struct row_source *base, unsigned level, const stru
                 }
             }
             s->lent[k] = lend(&s->rows[i]);
-            *out = s->lent[k];
+            *out = s->lent[k]->fields;
             return STEP_OK;
         }
         if (parent >= 0 && is_at_or_above(s->rows[i].level, parent)) {

@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "odata/media_type.h"
+#include "tests/support/exact_copy.h"
 
 #define POWER_QUERY                                                                               \
     "application/json;odata.metadata=minimal;q=1.0,application/json;odata=minimalmetadata;q=0.9," \
@@ -170,9 +171,7 @@ START_TEST(survives_every_prefix)
     const struct row *row = &rows[_i];
     size_t whole = strlen(row->accept);
     for (size_t length = 0; length <= whole; length++) {
-        char *copy = malloc(length + (length == 0));
-        ck_assert_ptr_nonnull(copy);
-        memcpy(copy, row->accept, length);
+        char *copy = exact_copy(row->accept, length);
         struct response_format format;
         struct odata_error err = {0};
         bool ok = negotiate(row, (struct str){copy, length}, &format, &err);

@@ -6,6 +6,7 @@
 
 #include "odata/compiler.h"
 #include "odata/prefer.h"
+#include "tests/support/exact_copy.h"
 
 /* seen: the preferences that were understood, in words, in the order of the struct. */
 static const struct row {
@@ -99,9 +100,7 @@ START_TEST(survives_every_prefix)
     struct bytes out;
     bytes_init(&out, 1024);
     for (size_t length = 0; length <= whole; length++) {
-        char *copy = malloc(length + (length == 0));
-        ck_assert_ptr_nonnull(copy);
-        memcpy(copy, row->header, length);
+        char *copy = exact_copy(row->header, length);
         struct preferences p;
         prefer_parse((struct str){copy, length}, &p);
         describe(&p, &out);

@@ -6,6 +6,7 @@
 
 #include "odata/limits.h"
 #include "odata/skip_token.h"
+#include "tests/support/exact_copy.h"
 
 #define FIELD(s)                          \
     {                                     \
@@ -84,9 +85,7 @@ END_TEST
 
 static bool parse_exact_copy(struct str text, const struct row *row, struct odata_error *err)
 {
-    char *copy = malloc(text.len + (text.len == 0));
-    ck_assert_ptr_nonnull(copy);
-    memcpy(copy, text.ptr, text.len);
+    char *copy = exact_copy(text.ptr, text.len);
     struct arena a;
     arena_init(&a, 65536);
     struct skip_token token;

@@ -6,6 +6,8 @@
 
 #include <check.h>
 
+#include "tests/support/exact_copy.h"
+
 enum {
     ARENA_BYTES = 4 * 1024 * 1024,
     DUMP_BYTES = 1024 * 1024,
@@ -55,9 +57,7 @@ void url_check_prefixes(url_parse_fn parse, const char *text)
     for (size_t i = 0; i <= len; i++) {
         struct bytes dump;
         struct odata_error err;
-        char *exact = malloc(i == 0 ? 1 : i);
-        ck_assert_ptr_nonnull(exact);
-        memcpy(exact, text, i);
+        char *exact = exact_copy(text, i);
         bytes_init(&dump, DUMP_BYTES);
         if (!run(parse, (struct str){exact, i}, ARENA_BYTES, &dump, &err)) {
             ck_assert_msg(err.http_status == 400 || err.http_status == 501, "%zu bytes of %s: %d",

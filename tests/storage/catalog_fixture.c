@@ -2,7 +2,6 @@
 #include "tests/storage/catalog_fixture.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <check.h>
 #include <libpq-fe.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
-#include <string.h>
 
 #include <check.h>
 
 #include "odata/compiler.h"
 #include "storage/catalog_views.h"
+#include "tests/support/exact_copy.h"
 
 /* A tree with what matters, as several versions of PostgreSQL print it. */
 #define KEPT                                                                             \
@@ -76,9 +76,7 @@ static bool parse(struct str rule, size_t limit_bytes, struct raw_view *out_view
 {
     struct arena a;
     arena_init(&a, limit_bytes);
-    char *copy = malloc(rule.len == 0 ? 1 : rule.len);
-    ck_assert_ptr_nonnull(copy);
-    memcpy(copy, rule.ptr, rule.len);
+    char *copy = exact_copy(rule.ptr, rule.len);
     bool ok = view_rule_parse(&a, (struct str){copy, rule.len}, out_view);
     for (size_t i = 0; ok && i < out_view->column_count; i++) {
         ck_assert_int_gt(out_view->columns[i].number, 0);

@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "storage/pg_value.h"
+#include "tests/support/exact_copy.h"
 
 enum {
     OUT_LIMIT = 1024 * 1024,
@@ -230,9 +231,7 @@ static const struct row time_rows[] = {
 static void write_exact(struct bytes *out, const struct value_form *form, const char *text,
                         size_t len)
 {
-    char *copy = malloc(len > 0 ? len : 1);
-    ck_assert_ptr_nonnull(copy);
-    memcpy(copy, text, len);
+    char *copy = exact_copy(text, len);
     form->write(out, copy, len, form);
     free(copy);
 }
