@@ -146,7 +146,7 @@ static char *copy_item(const char *p, const char **rest)
     while (is_blank(*p)) {
         p++;
     }
-    char *item = malloc(strlen(p) + 1);
+    char *item = calloc(strlen(p) + 1, 1);
     if (item == NULL) {
         return NULL;
     }
@@ -158,9 +158,8 @@ static char *copy_item(const char *p, const char **rest)
         item[length++] = *p;
     }
     while (length > 0 && is_blank(item[length - 1])) {
-        length--;
+        item[--length] = '\0';
     }
-    item[length] = '\0';
     *rest = p;
     return item;
 }

@@ -28,7 +28,8 @@ static void bare_close(void *state)
 static void put_base64(struct bytes *out, const unsigned char *from, size_t len)
 {
     static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=";
+    const unsigned pad = 64;
     char *to = bytes_reserve(out, (len + 2) / 3 * 4);
     if (to == NULL) {
         return;
@@ -44,8 +45,8 @@ static void put_base64(struct bytes *out, const unsigned char *from, size_t len)
         unsigned second = len == 2 ? from[1] : 0;
         to[0] = letters[from[0] >> 2];
         to[1] = letters[(from[0] & 3U) << 4 | second >> 4];
-        to[2] = len == 2 ? letters[(second & 15) << 2] : '=';
-        to[3] = '=';
+        to[2] = letters[len == 2 ? (second & 15) << 2 : pad];
+        to[3] = letters[pad];
     }
 }
 
@@ -155,7 +156,7 @@ static const char *copy_item(char *to, size_t *out_len, const char *p, const cha
 static const char *put_item(struct bytes *out, const char *p, const char *end, char close)
 {
     const char *from = p;
-    if (*p != '"') {
+    if (p >= end || *p != '"') {
         while (p < end && *p != ',' && *p != close) {
             p++;
         }

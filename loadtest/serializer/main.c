@@ -29,8 +29,8 @@ enum {
 };
 
 /* How long the documents of one round take at least, and after how long no new round begins. */
-static const double ROUND_S = 0.006;
-static const double ALL_ROUNDS_S = 0.5;
+static const double round_s = 0.006;
+static const double all_rounds_s = 0.5;
 
 static const struct document {
     const char *name;
@@ -166,7 +166,7 @@ static bool measure_round(const struct writer *w, void *state, struct bytes *out
         }
         count++;
         spent = now_s(CLOCK_THREAD_CPUTIME_ID) - start;
-    } while (spent < ROUND_S);
+    } while (spent < round_s);
     double each = spent / count;
     m->best_s = m->best_s > 0 && m->best_s < each ? m->best_s : each;
     return true;
@@ -196,7 +196,7 @@ static bool measure(void *states[WRITERS], const struct way *way, int fd, size_t
     /* Large documents: fewer rounds, and one only to a file, which may be as slow as its disk. */
     const unsigned least_rounds = way->to_file ? 0 : LEAST_ROUNDS;
     for (unsigned round = 0; done && round < ROUNDS; round++) {
-        if (round >= least_rounds && now_s(CLOCK_MONOTONIC) - started > ALL_ROUNDS_S) {
+        if (round >= least_rounds && now_s(CLOCK_MONOTONIC) - started > all_rounds_s) {
             break;
         }
         for (unsigned i = 0; done && i < WRITERS; i++) {

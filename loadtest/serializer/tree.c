@@ -29,7 +29,8 @@ static cJSON *add_address(cJSON *address, const struct address *a, bool v3)
 static bool add_base64(cJSON *object, struct str octets)
 {
     static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=";
+    const unsigned pad = 64;
     char *text = malloc(octets.len / 3 * 4 + 5);
     if (text == NULL) {
         return false;
@@ -42,8 +43,8 @@ static bool add_base64(cJSON *object, struct str octets)
         }
         to[0] = letters[group >> 18 & 63];
         to[1] = letters[group >> 12 & 63];
-        to[2] = i + 1 < octets.len ? letters[group >> 6 & 63] : '=';
-        to[3] = i + 2 < octets.len ? letters[group & 63] : '=';
+        to[2] = letters[i + 1 < octets.len ? group >> 6 & 63 : pad];
+        to[3] = letters[i + 2 < octets.len ? group & 63 : pad];
         to += 4;
     }
     *to = '\0';

@@ -275,6 +275,21 @@ static int hex(char c)
     return at == NULL ? 0 : (int)((at - digits) % 16);
 }
 
+/* What stands behind a backslash. */
+static char escaped(char c)
+{
+    switch (c) {
+    case 't':
+        return '\t';
+    case 'r':
+        return '\r';
+    case 'n':
+        return '\n';
+    default:
+        return c;
+    }
+}
+
 /* Resolves the escapes in place. */
 static struct str unescape(char *text)
 {
@@ -282,8 +297,7 @@ static struct str unescape(char *text)
     for (size_t i = 0; text[i] != '\0'; i++) {
         char c = text[i];
         if (c == '\\' && text[i + 1] != '\0') {
-            c = text[++i];
-            c = c == 't' ? '\t' : c == 'r' ? '\r' : c == 'n' ? '\n' : c;
+            c = escaped(text[++i]);
             if (text[i] == 'x' && text[i + 1] != '\0' && text[i + 2] != '\0') {
                 c = (char)(hex(text[i + 1]) * 16 + hex(text[i + 2]));
                 i += 2;

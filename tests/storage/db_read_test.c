@@ -230,18 +230,18 @@ END_TEST
 
 /* Expanded collections. */
 
-static const size_t KIDS_0[] = {1};
-static const size_t KIDS_1[] = {2};
-static const size_t KIDS_BOTH[] = {1, 2};
-static const unsigned KEY_0[] = {0};
-static const unsigned KEY_01[] = {0, 1};
-static const unsigned KEY_1[] = {1};
-static const char *const NO_PARAMS[] = {NULL, NULL, NULL};
+static const size_t kids_0[] = {1};
+static const size_t kids_1[] = {2};
+static const size_t kids_both[] = {1, 2};
+static const unsigned key_0[] = {0};
+static const unsigned key_01[] = {0, 1};
+static const unsigned key_1[] = {1};
+static const char *const no_params[] = {NULL, NULL, NULL};
 
 static struct sql_level child_level(const char *sql, size_t fields, size_t parent,
                                     const unsigned *keys, size_t key_count)
 {
-    return (struct sql_level){.statement = {sql, NO_PARAMS, key_count},
+    return (struct sql_level){.statement = {sql, no_params, key_count},
                               .field_count = fields,
                               .parent = parent,
                               .parent_keys = keys,
@@ -260,10 +260,10 @@ static struct sql_level parent_level(const char *sql, size_t fields, const size_
 START_TEST(expands_numbers)
 {
     struct sql_level levels[] = {
-        parent_level("SELECT g FROM generate_series(0,5) g", 1, KIDS_0, 1),
+        parent_level("SELECT g FROM generate_series(0,5) g", 1, kids_0, 1),
         child_level("SELECT k.o, k.id * 10 + n FROM unnest($1::int[]) WITH ORDINALITY k(id, o),"
                     " generate_series(1, k.id % 3) n ORDER BY k.o, n",
-                    2, 0, KEY_0, 1),
+                    2, 0, key_0, 1),
     };
     struct sql_read read = {.levels = levels, .level_count = 2, .has_rows = true};
     ck_assert_str_eq(read_text(&f, &read),
@@ -278,10 +278,10 @@ START_TEST(expands_odd_keys)
         parent_level("SELECT k, k || '' FROM (VALUES (1,'a,b'), (2,'{x}'), (3,'\"q\"'),"
                      " (4,'back\\slash'), (5,''), (6,NULL), (7,'NULL'), (8,' sp '), (9,'a,b'),"
                      " (10,E'l\\nf'), (11,'\xC3\xA4')) v(i, k) ORDER BY i",
-                     2, KIDS_0, 1),
+                     2, kids_0, 1),
         child_level("SELECT k.o, k.id FROM unnest($1::text[]) WITH ORDINALITY k(id, o)"
                     " WHERE k.id IS NOT NULL ORDER BY k.o",
-                    2, 0, KEY_0, 1),
+                    2, 0, key_0, 1),
     };
     struct sql_read read = {.levels = levels, .level_count = 2, .has_rows = true};
     ck_assert_str_eq(read_text(&f, &read), "a,b,a,b(1,a,b;);{x},{x}(2,{x};);\"q\",\"q\"(3,\"q\";);"
@@ -295,8 +295,8 @@ END_TEST
 START_TEST(expands_only_null_keys)
 {
     struct sql_level levels[] = {
-        parent_level("SELECT NULL::int FROM generate_series(1,3)", 1, KIDS_0, 1),
-        child_level("SELECT k.o FROM unnest($1::int[]) WITH ORDINALITY k(id, o)", 1, 0, KEY_0, 1),
+        parent_level("SELECT NULL::int FROM generate_series(1,3)", 1, kids_0, 1),
+        child_level("SELECT k.o FROM unnest($1::int[]) WITH ORDINALITY k(id, o)", 1, 0, key_0, 1),
     };
     struct sql_read read = {.levels = levels, .level_count = 2, .has_rows = true};
     ck_assert_str_eq(read_text(&f, &read), "~();~();~();");
@@ -307,11 +307,11 @@ START_TEST(expands_composite_keys_and_own_parameters)
 {
     static const char *const params[] = {"100", NULL, NULL};
     struct sql_level levels[] = {
-        parent_level("SELECT g, 'k' || g FROM generate_series(1,3) g", 2, KIDS_0, 1),
+        parent_level("SELECT g, 'k' || g FROM generate_series(1,3) g", 2, kids_0, 1),
         child_level("SELECT k.o, k.a + $1::int, k.b"
                     " FROM unnest($2::int[], $3::text[]) WITH ORDINALITY k(a, b, o)"
                     " WHERE k.a <> 2 ORDER BY k.o",
-                    3, 0, KEY_01, 2),
+                    3, 0, key_01, 2),
     };
     levels[1].statement.params = params;
     levels[1].statement.param_count = 3;
@@ -323,21 +323,21 @@ END_TEST
 START_TEST(expands_three_levels_and_two_collections)
 {
     struct sql_level three[] = {
-        parent_level("SELECT g FROM generate_series(1,2) g", 1, KIDS_0, 1),
+        parent_level("SELECT g FROM generate_series(1,2) g", 1, kids_0, 1),
         child_level("SELECT k.o, k.id * 10 + n FROM unnest($1::int[]) WITH ORDINALITY k(id, o),"
                     " generate_series(1, 2) n ORDER BY k.o, n",
-                    2, 0, KEY_0, 1),
+                    2, 0, key_0, 1),
         child_level("SELECT k.o, k.id * 10 + n FROM unnest($1::int[]) WITH ORDINALITY k(id, o),"
                     " generate_series(1, k.id % 10) n ORDER BY k.o, n",
-                    2, 1, KEY_1, 1),
+                    2, 1, key_1, 1),
     };
-    three[1].children = KIDS_1;
+    three[1].children = kids_1;
     three[1].child_count = 1;
     struct sql_read read = {.levels = three, .level_count = 3, .has_rows = true};
     ck_assert_str_eq(read_text(&f, &read), "1(1,11(1,111;);1,12(2,121;2,122;););"
                                            "2(2,21(3,211;);2,22(4,221;4,222;););");
     struct sql_level two[] = {three[0], three[1], three[1]};
-    two[0].children = KIDS_BOTH;
+    two[0].children = kids_both;
     two[0].child_count = 2;
     two[1].child_count = 0;
     two[2].child_count = 0;
@@ -353,16 +353,16 @@ START_TEST(expands_many_batches)
         PARENTS = 5000
     };
     struct sql_level levels[] = {
-        parent_level("SELECT g FROM generate_series(1,5000) g", 1, KIDS_0, 1),
+        parent_level("SELECT g FROM generate_series(1,5000) g", 1, kids_0, 1),
         child_level("SELECT k.o, k.id * 100 + n, repeat('x', 50)"
                     " FROM unnest($1::int[]) WITH ORDINALITY k(id, o),"
                     " generate_series(1, k.id % 20) n ORDER BY k.o, n",
-                    3, 0, KEY_0, 1),
+                    3, 0, key_0, 1),
         child_level("SELECT k.o, k.id * 10 + n FROM unnest($1::int[]) WITH ORDINALITY k(id, o),"
                     " generate_series(1, k.id % 3) n ORDER BY k.o, n",
-                    2, 1, KEY_1, 1),
+                    2, 1, key_1, 1),
     };
-    levels[1].children = KIDS_1;
+    levels[1].children = kids_1;
     levels[1].child_count = 1;
     struct sql_read read = {.levels = levels, .level_count = 3, .has_rows = true};
     struct reader r;
@@ -395,10 +395,10 @@ END_TEST
 START_TEST(streams_a_million_children_of_one_parent)
 {
     struct sql_level levels[] = {
-        parent_level("SELECT g FROM generate_series(1,3) g", 1, KIDS_0, 1),
+        parent_level("SELECT g FROM generate_series(1,3) g", 1, kids_0, 1),
         child_level("SELECT k.o, n FROM unnest($1::int[]) WITH ORDINALITY k(id, o),"
                     " generate_series(1, CASE k.id WHEN 2 THEN 1000000 ELSE 2 END) n",
-                    2, 0, KEY_0, 1),
+                    2, 0, key_0, 1),
     };
     struct sql_read read = {.levels = levels, .level_count = 2, .has_rows = true};
     struct reader r;
@@ -425,10 +425,10 @@ END_TEST
 START_TEST(a_child_fails)
 {
     struct sql_level levels[] = {
-        parent_level("SELECT g FROM generate_series(1,100) g", 1, KIDS_0, 1),
+        parent_level("SELECT g FROM generate_series(1,100) g", 1, kids_0, 1),
         child_level("SELECT k.o, 1 / (k.id - 50) FROM unnest($1::int[]) WITH ORDINALITY k(id, o)"
                     " ORDER BY k.o",
-                    2, 0, KEY_0, 1),
+                    2, 0, key_0, 1),
     };
     struct sql_read read = {.levels = levels, .level_count = 2, .has_rows = true};
     ck_assert_str_eq(read_text(&f, &read), "400 BadValue");

@@ -281,7 +281,7 @@ START_TEST(a_failure_in_a_group_is_its_own)
 }
 END_TEST
 
-static const char SLEEPS[] =
+static const char sleeps[] =
     "SELECT split_part($1, '/', 1), pg_sleep(split_part($1, '/', 2)::float8)";
 
 START_TEST(a_group_that_loses_its_connection_starts_again)
@@ -291,10 +291,10 @@ START_TEST(a_group_that_loses_its_connection_starts_again)
     open_with(2, 10, 5000);
     struct simple_read s[GROUP];
     struct reader r[GROUP];
-    open_group(r, s, SLEEPS, 2, fast);
+    open_group(r, s, sleeps, 2, fast);
     check_group(r, GROUP);
     close_group(r);
-    open_group(r, s, SLEEPS, 2, slow);
+    open_group(r, s, sleeps, 2, slow);
     while (fixture_busy_backends(&f) == 0) {
         test_reactor_turn(f.reactor, 5);
     }
@@ -316,11 +316,11 @@ START_TEST(reads_leave_their_group)
     open_with(1, 10, 5000);
     struct simple_read s[GROUP];
     struct reader r[GROUP];
-    open_group(r, s, SLEEPS, 2, fast);
+    open_group(r, s, sleeps, 2, fast);
     check_group(r, GROUP);
     close_group(r);
     for (size_t leaver = 0; leaver < GROUP; leaver++) {
-        open_group(r, s, SLEEPS, 2, params);
+        open_group(r, s, sleeps, 2, params);
         if (leaver % 2 == 1) {
             test_reactor_turn(f.reactor, 1);
             ck_assert_int_eq(fixture_busy_backends(&f), 1);
@@ -345,11 +345,11 @@ START_TEST(a_slow_read_is_taken_out_of_its_group)
     struct simple_read s[GROUP];
     struct reader r[GROUP];
     const struct field *fields = NULL;
-    open_group(r, s, SLEEPS, 2, fast);
+    open_group(r, s, sleeps, 2, fast);
     check_group(r, GROUP);
     close_group(r);
     int64_t start = test_reactor_clock_ms();
-    open_group(r, s, SLEEPS, 2, slow);
+    open_group(r, s, sleeps, 2, slow);
     check_group(r, 2);
     ck_assert_int_lt(test_reactor_clock_ms() - start, 1500);
     ck_assert_int_eq(reader_next(&r[2], 0, &fields), STEP_OK);

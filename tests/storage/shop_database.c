@@ -97,7 +97,9 @@ void shop_database_check_filter(PGconn *db, const char *set, const char *filter,
     ck_assert_msg(strcmp(found, ids) == 0, "%s: %s instead of %s\n%s", filter, found, ids,
                   sql->levels[0].statement.text);
     PGresult *counted = shop_database_run(db, &sql->count, NULL, 0);
-    ck_assert_int_eq(atoi(PQgetvalue(counted, 0, 0)), PQntuples(result));
+    char shown[16];
+    snprintf(shown, sizeof(shown), "%d", PQntuples(result));
+    ck_assert_str_eq(PQgetvalue(counted, 0, 0), shown);
     PQclear(counted);
     PQclear(result);
     free(found);

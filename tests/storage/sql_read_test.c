@@ -382,8 +382,8 @@ static const struct plan_row {
 START_TEST(uses_indexes)
 {
     static const char *const made[] = {
-        "INSERT INTO shop.ticks SELECT i, i, i, 'x' || i FROM generate_series(1000, 30000) AS i "
-        "ON CONFLICT DO NOTHING",
+        ("INSERT INTO shop.ticks SELECT i, i, i, 'x' || i FROM generate_series(1000, 30000) AS i "
+         "ON CONFLICT DO NOTHING"),
         "CREATE INDEX IF NOT EXISTS ticks_grp ON shop.ticks (grp)",
         "CREATE INDEX IF NOT EXISTS ticks_label ON shop.ticks (label text_pattern_ops)",
         "CREATE INDEX IF NOT EXISTS ticks_label_id ON shop.ticks (label, id)",
