@@ -41,7 +41,7 @@ $(BUILD)/$(BIN): $(BUILD)/server/main.o $(call lib,server storage config odata)
 
 # What a fresh Debian 12 needs to build and to test; and what lint, coverage, fuzz and bench add.
 DEPS       := gcc make pkg-config libc6-dev libmicrohttpd-dev libpq-dev libcjson-dev check \
-              libsubunit-dev postgresql python3 curl libxml2-utils
+              libsubunit-dev postgresql python3 curl libxml2-utils nodejs npm
 DEPS_TOOLS := clang clang-format clang-tidy llvm cppcheck lcov wrk
 # The OASIS schemas are not ours to hand on; where a copy lies, $metadata is validated with it.
 SHARED     ?= ../shared

@@ -33,8 +33,11 @@ struct offer {
 static const struct offer data_offers[] = {
     {{STR_INIT("application")}, {STR_INIT("json")}, {STR_INIT("json")}, MEDIA_JSON},
 };
+/* Clients that read $metadata as XML alone send the Accept of their data with it: Power Query ranks
+   JSON first, axios names JSON and a star. So JSON goes to those who accept nothing else. */
 static const struct offer metadata_offers[] = {
     {{STR_INIT("application")}, {STR_INIT("xml")}, {STR_INIT("xml")}, MEDIA_XML},
+    {{STR_INIT("application")}, {STR_INIT("json")}, {STR_INIT("json")}, MEDIA_JSON},
 };
 /* Clients that speak JSON ask for it here too, and want the value itself. */
 static const struct offer text_offers[] = {
@@ -51,10 +54,12 @@ static const struct offer binary_offers[] = {
 static const struct resource_offers {
     const struct offer *offers; /* the preferred one first */
     size_t count;
-    const char *named; /* for the message of a 406 */
+    const char *named;  /* for the message of a 406 */
+    bool order_decides; /* the first one that is acceptable is sent, whatever weighs more */
 } resources[] = {
     [MEDIA_OF_DATA] = {data_offers, ARRAY_SIZE(data_offers), "application/json"},
-    [MEDIA_OF_METADATA] = {metadata_offers, ARRAY_SIZE(metadata_offers), "application/xml"},
+    [MEDIA_OF_METADATA] = {metadata_offers, ARRAY_SIZE(metadata_offers),
+                           "application/xml or application/json", true},
     [MEDIA_OF_COUNT] = {text_offers, ARRAY_SIZE(text_offers), "text/plain"},
     [MEDIA_OF_RAW_TEXT] = {text_offers, ARRAY_SIZE(text_offers), "text/plain"},
     [MEDIA_OF_RAW_BINARY] = {binary_offers, ARRAY_SIZE(binary_offers), "application/octet-stream"},
@@ -380,6 +385,9 @@ bool media_type_negotiate(enum media_resource resource, enum odata_version versi
     }
     for (size_t i = 0; i < offers->count; i++) {
         consider(accept, &offers->offers[i], &best_rank, &best);
+        if (offers->order_decides && best_rank >= 0) {
+            break;
+        }
     }
     if (best_rank < 0) {
         return not_acceptable(offers, "", err);

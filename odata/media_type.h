@@ -20,7 +20,7 @@
 /* Kinds of resources by what they can be sent as. */
 enum media_resource {
     MEDIA_OF_DATA,       /* service document, entities, properties: JSON */
-    MEDIA_OF_METADATA,   /* $metadata: XML */
+    MEDIA_OF_METADATA,   /* $metadata: XML, JSON */
     MEDIA_OF_COUNT,      /* $count: text, whatever is asked for */
     MEDIA_OF_RAW_TEXT,   /* $value: text */
     MEDIA_OF_RAW_BINARY, /* $value of Edm.Binary: octets */

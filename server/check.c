@@ -91,7 +91,7 @@ int check_print_metadata(const struct config *c)
         fprintf(stderr, "sluice: %s\n", err.message);
         return EXIT_FAILURE;
     }
-    const struct bytes *text = &d->metadata[ODATA_4_0];
+    const struct bytes *text = &document_metadata(d, ODATA_4_0, MEDIA_XML)->body;
     bool written = fwrite(text->ptr, 1, text->len, stdout) == text->len && fputc('\n', stdout) > 0;
     document_release(d);
     return written && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "odata/odata_version.h"
+
 enum {
-    /* 10,000 tables of 100 columns are about 150 MB of XML. */
+    /* 10,000 tables of 100 columns are about 150 MB of XML, and a little less of JSON. */
     LARGEST_METADATA = 1024 * 1024 * 1024,
 };
 
@@ -17,11 +19,23 @@ const struct metadata_features document_features = {
     .has_alternate_keys = true,
 };
 
+/* What distinguishes the texts of $metadata. */
+static const struct {
+    enum media media;
+    const char *name; /* in the ETag */
+    const char *content_type;
+} forms[DOCUMENT_FORMS] = {
+    {MEDIA_XML, "xml", "application/xml"},
+    {MEDIA_JSON, "json", "application/json"},
+};
+
 static void document_free(struct document *d)
 {
     model_release(d->model);
-    for (int i = 0; i < DOCUMENT_VERSIONS; i++) {
-        bytes_fini(&d->metadata[i]);
+    for (int v = 0; v < DOCUMENT_VERSIONS; v++) {
+        for (int f = 0; f < DOCUMENT_FORMS; f++) {
+            bytes_fini(&d->metadata[v][f].body);
+        }
     }
     free(d);
 }
@@ -36,6 +50,19 @@ static void shrink(struct bytes *b)
     }
 }
 
+static bool make_metadata(struct document *d, enum odata_version version, int form)
+{
+    struct document_text *t = &d->metadata[version][form];
+    bytes_init(&t->body, LARGEST_METADATA);
+    metadata_put(&t->body, d->model, version, forms[form].media, &document_features);
+    snprintf(t->etag, sizeof(t->etag), "W/\"%016llx-%s-%s\"",
+             (unsigned long long)d->model->fingerprint, odata_version_text(version),
+             forms[form].name);
+    t->content_type = forms[form].content_type;
+    shrink(&t->body);
+    return !bytes_failed(&t->body);
+}
+
 bool document_new(struct model *model, struct document **out_document, struct odata_error *err)
 {
     struct document *d = calloc(1, sizeof(*d));
@@ -45,20 +72,25 @@ bool document_new(struct model *model, struct document **out_document, struct od
     }
     atomic_init(&d->references, 1);
     d->model = model;
-    for (int i = 0; i < DOCUMENT_VERSIONS; i++) {
-        bytes_init(&d->metadata[i], LARGEST_METADATA);
-        metadata_xml_put(&d->metadata[i], model, (enum odata_version)i, &document_features);
-        if (bytes_failed(&d->metadata[i])) {
-            document_free(d);
-            return odata_error_set(err, 500, ODATA_CODE_INTERNAL, "",
-                                   "no memory for the metadata document");
+    bool made = true;
+    for (int v = 0; v < DOCUMENT_VERSIONS; v++) {
+        for (int f = 0; f < DOCUMENT_FORMS; f++) {
+            made = made && make_metadata(d, (enum odata_version)v, f);
         }
-        shrink(&d->metadata[i]);
-        snprintf(d->etag[i], sizeof(d->etag[i]), "W/\"%016llx-%s\"",
-                 (unsigned long long)model->fingerprint, i == ODATA_4_01 ? "4.01" : "4.0");
+    }
+    if (!made) {
+        document_free(d);
+        return odata_error_set(err, 500, ODATA_CODE_INTERNAL, "",
+                               "no memory for the metadata document");
     }
     *out_document = d;
     return true;
+}
+
+const struct document_text *document_metadata(const struct document *d, enum odata_version version,
+                                              enum media media)
+{
+    return &d->metadata[version][media == MEDIA_JSON];
 }
 
 struct document *document_retain(struct document *d)

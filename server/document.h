@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * document - a model with the documents that are made from it once: $metadata in both versions.
+ * document - a model with the documents that are made from it once: $metadata in both versions and
+ * both forms.
  *
  * Owns:    its model (one reference) and its texts; counted itself, so that a response that is
  *          still being sent keeps the one that it started with.
@@ -14,13 +15,21 @@
 
 #include "odata/bytes.h"
 #include "odata/compiler.h"
-#include "odata/metadata_xml.h"
+#include "odata/metadata.h"
 #include "odata/model.h"
 #include "odata/odata_error.h"
 #include "odata/response_format.h"
 
+/* One of the texts, as it is sent. */
+struct document_text {
+    struct bytes body;
+    char etag[40];            /* W/"fingerprint-version-form" */
+    const char *content_type; /* static */
+};
+
 enum {
     DOCUMENT_VERSIONS = 2, /* by enum odata_version */
+    DOCUMENT_FORMS = 2,    /* XML, JSON */
 };
 
 /* What $metadata may promise. */
@@ -29,13 +38,16 @@ extern const struct metadata_features document_features;
 struct document {
     _Atomic size_t references;
     struct model *model;
-    struct bytes metadata[DOCUMENT_VERSIONS];
-    char etag[DOCUMENT_VERSIONS][32]; /* W/"fingerprint-version" */
+    struct document_text metadata[DOCUMENT_VERSIONS][DOCUMENT_FORMS];
 };
 
 /* Takes model, also when it fails (memory is short). */
 bool document_new(struct model *model, struct document **out_document,
                   struct odata_error *err) NODISCARD;
+
+/* $metadata; media: MEDIA_XML or MEDIA_JSON. */
+const struct document_text *document_metadata(const struct document *d, enum odata_version version,
+                                              enum media media);
 
 struct document *document_retain(struct document *d);
 void document_release(struct document *d);

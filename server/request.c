@@ -340,15 +340,15 @@ static bool open_read(struct request *r)
 static void respond_metadata(struct request *r)
 {
     struct http_exchange *x = r->x;
-    const struct document *d = r->document;
-    const char *etag = d->etag[r->p.version];
-    bool known = document_etag_matches(x->head.fields[FIELD_IF_NONE_MATCH], etag);
+    const struct document_text *text =
+        document_metadata(r->document, r->p.version, r->p.format.media);
+    bool known = document_etag_matches(x->head.fields[FIELD_IF_NONE_MATCH], text->etag);
     reply_begin(x, r->env->service, known ? 304 : 200, r->p.version);
-    http_response_header(x, "ETag", etag);
+    http_response_header(x, "ETag", text->etag);
     /* Of a 304 only the length is sent, which must be that of the 200 (RFC 9110 8.6). */
-    reply_body(x, bytes_str(&d->metadata[r->p.version]));
+    reply_body(x, bytes_str(&text->body));
     if (!known) {
-        reply_content_type(x, &r->p.format);
+        http_response_header(x, "Content-Type", text->content_type);
     }
     respond(r);
 }

@@ -1,11 +1,17 @@
-"""$metadata is valid: by the OASIS schemas where a copy of them is, and by our own reading of them."""
+"""$metadata is valid: by the OASIS schemas where a copy of them is, and by our own reading of them.
+
+XML and JSON say the same: both are reduced to one plain structure, and compared.
+"""
+import glob
+import json
 import os
 import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
-from support import Skipped, get, need
+import npm
+from support import HERE, Skipped, get, need
 
 EDM = "{http://docs.oasis-open.org/odata/ns/edm}"
 EDMX = "{http://docs.oasis-open.org/odata/ns/edmx}"
@@ -135,18 +141,28 @@ def test_every_kind_of_table_is_published_validly(env):
     need({s["name"] for s in document["value"]} == sets, "service document and $metadata differ")
 
 
+def read_text(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def databases(env):
+    """What to publish for a look at all of it: name -> (SQL, schemas)."""
+    demo = "".join(map(read_text, sorted(glob.glob(os.path.join(HERE, "../../loadtest/demo/*.sql")))))
+    found = {"mixed": (MIXED, ["public", "sales"]), "demo": (demo, re.findall(r"CREATE SCHEMA (\w+)", demo) or ["public"])}
+    corpus = os.path.join(env.shared or "", "corpus", "behaviour", "schema.sql")
+    if os.path.exists(corpus):
+        found["corpus"] = (read_text(corpus), ["shop"])
+    return found
+
+
 def test_against_the_oasis_schemas(env):
     schema = os.path.join(env.shared, "schemas", "edmx.xsd")
     if not env.shared or not os.path.exists(schema):
         raise Skipped(f"no OASIS schemas in {env.shared or 'any folder'}")
     if not shutil.which("xmllint"):
         raise Skipped("xmllint is not installed")
-    texts = {"mixed": (MIXED, ["public", "sales"])}
-    corpus = os.path.join(env.shared, "corpus", "behaviour", "schema.sql")
-    if os.path.exists(corpus):
-        with open(corpus, encoding="utf-8") as f:
-            texts["corpus"] = (f.read(), ["shop"])
-    for name, (sql, schemas) in texts.items():
+    for name, (sql, schemas) in databases(env).items():
         daemon, text = metadata(env, sql, schemas)
         path = os.path.join(daemon.folder, name + ".xml")
         with open(path, "wb") as f:
@@ -154,3 +170,164 @@ def test_against_the_oasis_schemas(env):
         done = subprocess.run(["xmllint", "--nonet", "--noout", "--schema", schema, path], capture_output=True, text=True, check=False)
         need(done.returncode == 0, f"{name}: {done.stderr[:1500]}")
         check_document(text)
+
+
+def xml_value(element):
+    """The value of an annotation or of a record's member, as CSDL JSON has it."""
+    for kind, read in (("Bool", lambda t: t == "true"), ("String", str), ("PropertyPath", str), ("Int", int), ("EnumMember", str)):
+        if element.get(kind) is not None:
+            return read(element.get(kind))
+        if local(element) == kind:
+            return read(element.text or "")
+    for child in element:
+        if local(child) == "Collection":
+            return [xml_value(c) for c in child]
+        if local(child) == "Record":
+            return xml_value(child)
+    return {p.get("Property"): xml_value(p) for p in element if local(p) == "PropertyValue"}
+
+
+def xml_annotations(element):
+    return {"@" + a.get("Term"): xml_value(a) for a in element if local(a) == "Annotation"}
+
+
+def xml_member(element):
+    kind = element.get("Type")
+    collection = kind.startswith("Collection(")
+    found = xml_annotations(element)
+    found["$Type"] = kind[11:-1] if collection else kind
+    found["$Collection"] = collection
+    for facet in ("MaxLength", "Precision", "Partner"):
+        if element.get(facet) is not None:
+            found["$" + facet] = element.get(facet)
+    if kind == "Edm.Decimal" or element.get("Scale") is not None:
+        found["$Scale"] = element.get("Scale", "0")
+    if local(element) == "NavigationProperty":
+        found["$Kind"] = "NavigationProperty"
+        found["$ReferentialConstraint"] = {c.get("Property"): c.get("ReferencedProperty") for c in element.iter(EDM + "ReferentialConstraint")}
+    if local(element) != "NavigationProperty" or not collection:
+        found["$Nullable"] = element.get("Nullable", "true") == "true"
+    return found
+
+
+def xml_structure(text):
+    """The document as CSDL JSON would have it, with every default written out."""
+    root = ElementTree.fromstring(text)
+    out = {"$Version": root.get("Version")}
+    for schema in root.iter(EDM + "Schema"):
+        found = out[schema.get("Namespace")] = xml_annotations(schema)
+        for element in schema:
+            if local(element) == "Annotation":
+                continue
+            item = found[element.get("Name")] = xml_annotations(element)
+            item["$Kind"] = local(element)
+            if element.get("BaseType"):
+                item["$BaseType"] = element.get("BaseType")
+            for child in element:
+                kind = local(child)
+                if kind == "Key":
+                    item["$Key"] = [r.get("Name") for r in child]
+                elif kind == "Member":
+                    item[child.get("Name")] = child.get("Value")
+                elif kind in ("Property", "NavigationProperty"):
+                    item[child.get("Name")] = xml_member(child)
+                elif kind == "EntitySet":
+                    entry = item[child.get("Name")] = xml_annotations(child)
+                    entry["$Type"] = child.get("EntityType")
+                    entry["$NavigationPropertyBinding"] = {b.get("Path"): b.get("Target") for b in child.iter(EDM + "NavigationPropertyBinding")}
+    return out
+
+
+def json_member(member):
+    found = {k: str(v) if k in ("$MaxLength", "$Precision", "$Scale") else v for k, v in member.items()}
+    found.setdefault("$Type", "Edm.String")
+    found.setdefault("$Collection", False)
+    if found["$Type"] == "Edm.Decimal":
+        found.setdefault("$Scale", "variable")
+    if member.get("$Kind") == "NavigationProperty":
+        found.setdefault("$ReferentialConstraint", {})
+    if member.get("$Kind") != "NavigationProperty" or not found["$Collection"]:
+        found.setdefault("$Nullable", False)
+    return found
+
+
+def json_structure(document):
+    out = {"$Version": document["$Version"]}
+    for namespace, schema in document.items():
+        if namespace.startswith("$"):
+            continue
+        found = out[namespace] = {}
+        for name, item in schema.items():
+            if name.startswith("@"):
+                found[name] = item
+                continue
+            kind = item["$Kind"]
+            entry = found[name] = {}
+            for member, value in item.items():
+                if member.startswith(("$", "@")):
+                    entry[member] = value
+                elif kind == "EnumType":
+                    entry[member] = str(value)
+                elif kind == "EntityContainer":
+                    need(value.get("$Collection") is True, f"{member} is no set")
+                    entry[member] = {"$NavigationPropertyBinding": {}, **{k: v for k, v in value.items() if k != "$Collection"}}
+                else:
+                    entry[member] = json_member(value)
+    return out
+
+
+def test_json_says_what_xml_says(env):
+    for name, (sql, schemas) in databases(env).items():
+        daemon = env.daemon(env.database(sql), {"schemas": schemas})
+        for version in ("4.0", "4.01"):
+            headers = [("OData-MaxVersion", version)]
+            xml = get(daemon, "/$metadata", headers + [("Accept", "application/xml")])
+            text = get(daemon, "/$metadata", headers + [("Accept", "application/json")])
+            need(text.status == 200, f"{name} as JSON: {text.status}")
+            need(text.header("Content-Type") == "application/json", f"Content-Type {text.header('Content-Type')}")
+            need(xml.header("ETag") != text.header("ETag"), "XML and JSON have one ETag")
+            document = text.json()
+            need(document["$Version"] == version, f"$Version {document['$Version']}")
+            left, right = xml_structure(xml.body), json_structure(document)
+            need(left == right, f"{name} {version}: XML and JSON differ: {difference(left, right)}")
+
+
+def difference(left, right, path=""):
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in list(left) + list(right):
+            if left.get(key) != right.get(key):
+                return difference(left.get(key), right.get(key), f"{path}/{key}")
+    return f"{path}: {left!r} and {right!r}"
+
+
+CSDL_CHECK = """
+import { readFileSync } from "node:fs";
+import Ajv from "ajv";
+const [schema, ...texts] = process.argv.slice(2).map((name) => JSON.parse(readFileSync(name)));
+const check = new Ajv({ strict: false, allErrors: false }).compile(schema);
+console.log(JSON.stringify(texts.map((t) => (check(t) ? "" : JSON.stringify(check.errors)))));
+"""
+
+
+def test_json_against_the_oasis_schema(env):
+    schema = os.path.join(env.shared or "", "schemas", "csdl.schema.json")
+    if not env.shared or not os.path.exists(schema):
+        raise Skipped(f"no OASIS schemas in {env.shared or 'any folder'}")
+    npm.folder()
+    names, paths = [], []
+    for name, (sql, schemas) in databases(env).items():
+        daemon = env.daemon(env.database(sql), {"schemas": schemas})
+        for version in ("4.0", "4.01"):
+            response = get(daemon, "/$metadata?$format=json", [("OData-MaxVersion", version)])
+            paths.append(os.path.join(daemon.folder, f"{name}-{version}.json"))
+            names.append(f"{name} {version}")
+            with open(paths[-1], "wb") as f:
+                f.write(response.body)
+    # A validator that finds nothing wrong with this would find nothing at all.
+    paths.append(os.path.join(daemon.folder, "wrong.json"))
+    with open(paths[-1], "w", encoding="utf-8") as f:
+        json.dump({"$Version": "4.01", "ns": {"T": {"$Kind": "EntityType", "p": {"$Nullable": "yes"}}}}, f)
+    *found, wrong = npm.run(CSDL_CHECK, os.path.abspath(schema), *paths)
+    need(wrong, "the validator takes a wrong document")
+    for name, errors in zip(names, found):
+        need(not errors, f"{name}: {errors[:1500]}")

@@ -4,7 +4,7 @@
 
 #include <check.h>
 
-#include "odata/metadata_xml.h"
+#include "odata/metadata.h"
 
 #define S(text)        \
     {                  \
@@ -156,6 +156,10 @@ static const struct metadata_features all = {true, true, true, true};
 #define SCHEMA "<Schema xmlns=\"http://docs.oasis-open.org/odata/ns/edm\" Namespace="
 #define TAIL   "</edmx:DataServices>\n</edmx:Edmx>\n"
 
+#define JSON_REFERENCE(ns, alias)                                       \
+    "\"https://oasis-tcs.github.io/odata-vocabularies/vocabularies/" ns \
+    ".json\":{\"$Include\":[{\"$Namespace\":\"" ns "\"" alias "}]}"
+
 /* The whole document where it is short, else pieces that must be in it, or must not. */
 static const struct row {
     const char *name;
@@ -164,78 +168,83 @@ static const struct row {
     const struct metadata_features *features;
     const char *piece;
     bool absent;
+    enum media media;
 } rows[] = {
     {"a model without anything", &empty, ODATA_4_0, &none,
      HEAD("4.0") REFERENCE("Org.OData.Core.V1", " Alias=\"Core\"") REFERENCE(
          "Org.OData.Capabilities.V1", " Alias=\"Capabilities\"") "<edmx:DataServices>\n" SCHEMA
                                                                  "\"Container\">\n</Schema>\n" TAIL,
-     false},
+     false, MEDIA_XML},
     {"namespaces that take the aliases", &odd, ODATA_4_01, &none,
      HEAD("4.01") REFERENCE("Org.OData.Core.V1", "")
          REFERENCE("Org.OData.Capabilities.V1", "") "<edmx:DataServices>\n" SCHEMA
                                                     "\"Core\">\n</Schema>\n" SCHEMA
                                                     "\"Capabilities\">\n</Schema>\n" TAIL,
-     false},
+     false, MEDIA_XML},
     {"an enumeration", &shop, ODATA_4_0, &none,
-     "<EnumType Name=\"color\"><Annotation Term=\"Core.Description\" String=\"hues &amp; "
-     "&quot;tints&quot;\"/><Member Name=\"red\" Value=\"0\"/><Member Name=\"green\" Value=\"1\"/>"
-     "</EnumType>\n",
-     false},
+     "<EnumType Name=\"color\"><Member Name=\"red\" Value=\"0\"/><Member Name=\"green\" "
+     "Value=\"1\"/><Annotation Term=\"Core.Description\" String=\"hues &amp; "
+     "&quot;tints&quot;\"/></EnumType>\n",
+     false, MEDIA_XML},
     {"a complex type", &shop, ODATA_4_0, &none,
      "\"more\">\n<ComplexType Name=\"Address\"><Property Name=\"City\" Type=\"Edm.String\" "
      "Nullable=\"false\" MaxLength=\"40\"/></ComplexType>\n",
-     false},
+     false, MEDIA_XML},
     {"a key of two", &shop, ODATA_4_0, &none,
      "<EntityType Name=\"item\"><Key><PropertyRef Name=\"order_id\"/><PropertyRef Name=\"line\"/>"
      "</Key><Property Name=\"order_id\" Type=\"Edm.Int64\" Nullable=\"false\"/><Property "
      "Name=\"line\"",
-     false},
+     false, MEDIA_XML},
     {"a decimal", &shop, ODATA_4_0, &none,
-     "<Property Name=\"price\" Type=\"Edm.Decimal\" Precision=\"10\" Scale=\"2\"/>", false},
+     "<Property Name=\"price\" Type=\"Edm.Decimal\" Precision=\"10\" Scale=\"2\"/>", false,
+     MEDIA_XML},
     {"a decimal without limits", &shop, ODATA_4_0, &none,
-     "<Property Name=\"any\" Type=\"Edm.Decimal\" Scale=\"variable\"/>", false},
+     "<Property Name=\"any\" Type=\"Edm.Decimal\" Scale=\"variable\"/>", false, MEDIA_XML},
     {"a decimal about which nothing is said", &shop, ODATA_4_0, &none,
-     "<Property Name=\"forgotten\" Type=\"Edm.Decimal\" Scale=\"variable\"/>", false},
+     "<Property Name=\"forgotten\" Type=\"Edm.Decimal\" Scale=\"variable\"/>", false, MEDIA_XML},
     {"a decimal that is whole", &shop, ODATA_4_0, &none,
-     "<Property Name=\"whole\" Type=\"Edm.Decimal\" Precision=\"18\" Scale=\"0\"/>", false},
+     "<Property Name=\"whole\" Type=\"Edm.Decimal\" Precision=\"18\" Scale=\"0\"/>", false,
+     MEDIA_XML},
     {"descriptions are escaped", &shop, ODATA_4_0, &none,
      "<Property Name=\"at\" Type=\"Edm.DateTimeOffset\" Precision=\"6\"><Annotation "
      "Term=\"Core.Description\" String=\"&lt;when&gt;&#10;line 2 \xef\xbf\xbd\"/><Annotation "
      "Term=\"Core.Computed\" Bool=\"true\"/></Property>",
-     false},
+     false, MEDIA_XML},
     {"a collection", &shop, ODATA_4_0, &none,
-     "<Property Name=\"hues\" Type=\"Collection(shop.color)\" Nullable=\"true\"/>", false},
+     "<Property Name=\"hues\" Type=\"Collection(shop.color)\" Nullable=\"true\"/>", false,
+     MEDIA_XML},
     {"a complex property", &shop, ODATA_4_0, &none,
-     "<Property Name=\"home\" Type=\"more.Address\" Nullable=\"false\"/>", false},
-    {"JSON in 4.0", &shop, ODATA_4_0, &none, "<Property Name=\"doc\" Type=\"Edm.String\"/>", false},
+     "<Property Name=\"home\" Type=\"more.Address\" Nullable=\"false\"/>", false, MEDIA_XML},
+    {"JSON in 4.0", &shop, ODATA_4_0, &none, "<Property Name=\"doc\" Type=\"Edm.String\"/>", false,
+     MEDIA_XML},
     {"JSON in 4.01", &shop, ODATA_4_01, &none, "<Property Name=\"doc\" Type=\"Edm.Untyped\"/>",
-     false},
+     false, MEDIA_XML},
     {"a name with letters of another script", &shop, ODATA_4_0, &none,
      "<Property Name=\"Gr\xc3\xb6\xc3\x9f"
      "e\" Type=\"Edm.Int32\"/>",
-     false},
+     false, MEDIA_XML},
     {"the side with the foreign key", &shop, ODATA_4_0, &none,
      "<NavigationProperty Name=\"order\" Type=\"more.order\" Nullable=\"false\" Partner=\"items\">"
      "<ReferentialConstraint Property=\"order_id\" ReferencedProperty=\"id\"/>"
      "</NavigationProperty></EntityType>\n",
-     false},
+     false, MEDIA_XML},
     {"the other side", &shop, ODATA_4_0, &none,
-     "<NavigationProperty Name=\"items\" Type=\"Collection(shop.item)\" Partner=\"order\"/>",
-     false},
+     "<NavigationProperty Name=\"items\" Type=\"Collection(shop.item)\" Partner=\"order\"/>", false,
+     MEDIA_XML},
     {"a navigation without partner", &shop, ODATA_4_0, &none,
      "<NavigationProperty Name=\"last\" Type=\"shop.item\"/><Annotation Term=\"Core.Description\" "
      "String=\"what was ordered\"/></EntityType>\n",
-     false},
+     false, MEDIA_XML},
     {"alternate keys, when they can be used", &shop, ODATA_4_0, &all,
      "<Annotation Term=\"Core.AlternateKeys\"><Collection><Record><PropertyValue Property=\"Key\">"
      "<Collection><Record><PropertyValue Property=\"Name\" PropertyPath=\"code\"/></Record>"
      "</Collection></PropertyValue></Record></Collection></Annotation></EntityType>\n",
-     false},
-    {"no alternate keys, when not", &shop, ODATA_4_0, &none, "AlternateKeys", true},
+     false, MEDIA_XML},
+    {"no alternate keys, when not", &shop, ODATA_4_0, &none, "AlternateKeys", true, MEDIA_XML},
     {"the container is in the first schema", &shop, ODATA_4_0, &none,
      "<EntityContainer Name=\"Container\">\n<Annotation Term=\"Core.ODataVersions\" String=\"4.0 "
-     "4.01\"/>\n<Annotation Term=\"Capabilities.BatchSupported\" Bool=\"false\"/>\n<Annotation "
-     "Term=\"Capabilities.AsynchronousRequestsSupported\" Bool=\"false\"/>\n<EntitySet "
+     "4.01\"/><Annotation Term=\"Capabilities.BatchSupported\" Bool=\"false\"/><Annotation "
+     "Term=\"Capabilities.AsynchronousRequestsSupported\" Bool=\"false\"/><EntitySet "
      "Name=\"It\xc3\xa4ms\" EntityType=\"shop.item\"><NavigationPropertyBinding Path=\"order\" "
      "Target=\"order\"/><Annotation Term=\"Capabilities.SearchRestrictions\"><Record>"
      "<PropertyValue Property=\"Searchable\" Bool=\"false\"/></Record></Annotation><Annotation "
@@ -244,15 +253,73 @@ static const struct row {
      "<Record><PropertyValue Property=\"Updatable\" Bool=\"false\"/></Record></Annotation>"
      "<Annotation Term=\"Capabilities.DeleteRestrictions\"><Record><PropertyValue "
      "Property=\"Deletable\" Bool=\"false\"/></Record></Annotation></EntitySet>\n",
-     false},
+     false, MEDIA_XML},
     {"a set with all features has only its bindings", &shop, ODATA_4_0, &all,
      "<EntitySet Name=\"order\" EntityType=\"more.order\"><NavigationPropertyBinding "
      "Path=\"items\" Target=\"It\xc3\xa4ms\"/><NavigationPropertyBinding Path=\"last\" "
      "Target=\"It\xc3\xa4ms\"/></EntitySet>\n</EntityContainer>\n</Schema>\n" SCHEMA "\"more\">\n",
-     false},
-    {"batch is not refused when it is there", &shop, ODATA_4_0, &all, "BatchSupported", true},
+     false, MEDIA_XML},
+    {"batch is not refused when it is there", &shop, ODATA_4_0, &all, "BatchSupported", true,
+     MEDIA_XML},
     {"no container in the second schema", &shop, ODATA_4_0, &all, "</EntityType>\n</Schema>\n" TAIL,
-     false},
+     false, MEDIA_XML},
+    {"JSON: a model without anything", &empty, ODATA_4_0, &none,
+     "{\"$Version\":\"4.0\",\"$Reference\":{" JSON_REFERENCE(
+         "Org.OData.Core.V1",
+         ",\"$Alias\":\"Core\"") "," JSON_REFERENCE("Org.OData.Capabilities.V1",
+                                                    ",\"$Alias\":\"Capabilities\"") "},\n\"Container\":{}}\n",
+     false, MEDIA_JSON},
+    {"JSON: namespaces that take the aliases", &odd, ODATA_4_01, &none,
+     "{\"$Version\":\"4.01\",\"$Reference\":{" JSON_REFERENCE(
+         "Org.OData.Core.V1", "") "," JSON_REFERENCE("Org.OData.Capabilities.V1",
+                                                     "") "},\n\"Core\":{},\n\"Capabilities\":{}}\n",
+     false, MEDIA_JSON},
+    {"JSON: where the container is", &shop, ODATA_4_0, &none,
+     "{\"$Version\":\"4.0\",\"$EntityContainer\":\"shop.Container\",\"$Reference\":{", false,
+     MEDIA_JSON},
+    {"JSON: an enumeration", &shop, ODATA_4_0, &none,
+     "\n\"color\":{\"$Kind\":\"EnumType\",\"red\":0,\"green\":1,\"@Core.Description\":\"hues & \\\"tints\\\"\"},",
+     false, MEDIA_JSON},
+    {"JSON: a complex type, and a string", &shop, ODATA_4_0, &none,
+     "\n\"Address\":{\"$Kind\":\"ComplexType\",\"City\":{\"$MaxLength\":40}},", false, MEDIA_JSON},
+    {"JSON: a key of two", &shop, ODATA_4_0, &none,
+     "\n\"item\":{\"$Kind\":\"EntityType\",\"$Key\":[\"order_id\",\"line\"],\"order_id\":{\"$Type\":\"Edm.Int64\"},\"line\":{\"$Type\":\"Edm.Int16\"},",
+     false, MEDIA_JSON},
+    {"JSON: a decimal", &shop, ODATA_4_0, &none,
+     "\"price\":{\"$Type\":\"Edm.Decimal\",\"$Nullable\":true,\"$Precision\":10,\"$Scale\":2},",
+     false, MEDIA_JSON},
+    {"JSON: a decimal without limits", &shop, ODATA_4_0, &none,
+     "\"any\":{\"$Type\":\"Edm.Decimal\",\"$Nullable\":true,\"$Scale\":\"variable\"},", false,
+     MEDIA_JSON},
+    {"JSON: descriptions are escaped", &shop, ODATA_4_0, &none,
+     "\"at\":{\"$Type\":\"Edm.DateTimeOffset\",\"$Nullable\":true,\"$Precision\":6,\"@Core.Description\":\"<when>\\nline 2 \\u0001\",\"@Core.Computed\":true},",
+     false, MEDIA_JSON},
+    {"JSON: a collection", &shop, ODATA_4_0, &none,
+     "\"hues\":{\"$Collection\":true,\"$Type\":\"shop.color\",\"$Nullable\":true},", false,
+     MEDIA_JSON},
+    {"JSON: a complex property", &shop, ODATA_4_0, &none, "\"home\":{\"$Type\":\"more.Address\"},",
+     false, MEDIA_JSON},
+    {"JSON: a JSON column in 4.0", &shop, ODATA_4_0, &none, "\"doc\":{\"$Nullable\":true},", false,
+     MEDIA_JSON},
+    {"JSON: a JSON column in 4.01", &shop, ODATA_4_01, &none,
+     "\"doc\":{\"$Type\":\"Edm.Untyped\",\"$Nullable\":true},", false, MEDIA_JSON},
+    {"JSON: the side with the foreign key", &shop, ODATA_4_0, &none,
+     "\"order\":{\"$Kind\":\"NavigationProperty\",\"$Type\":\"more.order\",\"$Partner\":\"items\",\"$ReferentialConstraint\":{\"order_id\":\"id\"}}}",
+     false, MEDIA_JSON},
+    {"JSON: the other side", &shop, ODATA_4_0, &none,
+     "\"items\":{\"$Kind\":\"NavigationProperty\",\"$Collection\":true,\"$Type\":\"shop.item\",\"$Partner\":\"order\"},",
+     false, MEDIA_JSON},
+    {"JSON: a navigation that may be null", &shop, ODATA_4_0, &none,
+     "\"last\":{\"$Kind\":\"NavigationProperty\",\"$Type\":\"shop.item\",\"$Nullable\":true},\"@Core.Description\":\"what was ordered\"}",
+     false, MEDIA_JSON},
+    {"JSON: alternate keys", &shop, ODATA_4_0, &all,
+     "\"@Core.AlternateKeys\":[{\"Key\":[{\"Name\":\"code\"}]}]}", false, MEDIA_JSON},
+    {"JSON: the container and what cannot be done", &shop, ODATA_4_0, &none,
+     "\n\"Container\":{\"$Kind\":\"EntityContainer\",\"@Core.ODataVersions\":\"4.0 4.01\",\"@Capabilities.BatchSupported\":false,\"@Capabilities.AsynchronousRequestsSupported\":false,\n\"It\xc3\xa4ms\":{\"$Collection\":true,\"$Type\":\"shop.item\",\"$NavigationPropertyBinding\":{\"order\":\"order\"},\"@Capabilities.SearchRestrictions\":{\"Searchable\":false},\"@Capabilities.InsertRestrictions\":{\"Insertable\":false},",
+     false, MEDIA_JSON},
+    {"JSON: a set with all features has only its bindings", &shop, ODATA_4_0, &all,
+     "\n\"order\":{\"$Collection\":true,\"$Type\":\"more.order\",\"$NavigationPropertyBinding\":{\"items\":\"It\xc3\xa4ms\",\"last\":\"It\xc3\xa4ms\"}}}},\n\"more\":{",
+     false, MEDIA_JSON},
 };
 
 START_TEST(writes_csdl)
@@ -260,7 +327,7 @@ START_TEST(writes_csdl)
     const struct row *row = &rows[_i];
     struct bytes out;
     bytes_init(&out, 1 << 20);
-    metadata_xml_put(&out, row->model, row->version, row->features);
+    metadata_put(&out, row->model, row->version, row->media, row->features);
     bytes_put_char(&out, '\0');
     ck_assert(!bytes_failed(&out));
     ck_assert_msg((strstr(out.ptr, row->piece) == NULL) == row->absent, "%s:\n%s\n%s", row->name,
@@ -273,17 +340,17 @@ START_TEST(keeps_the_limit)
 {
     struct bytes out;
     bytes_init(&out, 1000);
-    metadata_xml_put(&out, &shop, ODATA_4_0, &none);
+    metadata_put(&out, &shop, ODATA_4_0, MEDIA_XML, &none);
     ck_assert(bytes_failed(&out));
     bytes_fini(&out);
 }
 END_TEST
 
-Suite *metadata_xml_suite(void);
+Suite *metadata_suite(void);
 
-Suite *metadata_xml_suite(void)
+Suite *metadata_suite(void)
 {
-    Suite *s = suite_create("metadata_xml");
+    Suite *s = suite_create("metadata");
     TCase *t = tcase_create("documents");
     tcase_add_loop_test(t, writes_csdl, 0, (int)ARRAY_SIZE(rows));
     tcase_add_test(t, keeps_the_limit);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * metadata_xml - $metadata: the model as CSDL XML 4.0 or 4.01.
+ * metadata - $metadata: the model as CSDL 4.0 or 4.01, in XML or JSON.
+ *
+ * One walk over the model says what is to be written; how, is said by odata/metadata_xml.c and
+ * odata/metadata_json.c (odata/metadata_sink.h).
  *
  * Owns:   nothing; failures stick to the buffer (odata/bytes.h).
- * Source: CSDL XML 4.01; annotations of the vocabularies Org.OData.Core.V1 and
+ * Source: CSDL XML 4.01, CSDL JSON 4.01; annotations of the vocabularies Org.OData.Core.V1 and
  *         Org.OData.Capabilities.V1, few, and only such as are true.
  */
-#ifndef ODATA_METADATA_XML_H
-#define ODATA_METADATA_XML_H
+#ifndef ODATA_METADATA_H
+#define ODATA_METADATA_H
 
 #include <stdbool.h>
 
@@ -23,7 +26,8 @@ struct metadata_features {
     bool has_alternate_keys; /* Set(Email='...') by a unique key: Core.AlternateKeys */
 };
 
-void metadata_xml_put(struct bytes *out, const struct model *m, enum odata_version version,
-                      const struct metadata_features *features);
+/* media: MEDIA_XML or MEDIA_JSON. */
+void metadata_put(struct bytes *out, const struct model *m, enum odata_version version,
+                  enum media media, const struct metadata_features *features);
 
 #endif
