@@ -18,6 +18,9 @@ enum {
     SHORT_BATCHES = 2,
     /* So often a read may be taken along by the failures of its group before it gets its own. */
     MOST_ABORTS = 2,
+    /* So often it starts again when its connection was ended from outside: an operator or a shutdown
+       ends all of them, and the next one may be about to end as well. */
+    MOST_RETRIES = 3,
 };
 
 enum read_script {
@@ -26,7 +29,7 @@ enum read_script {
     SCRIPT_STREAM,   /* a transaction with cursors */
 };
 
-/* WAITING -> RUNNING -> COMPLETE; RUNNING -> WAITING (once, when it starts again); all -> FAILED. */
+/* WAITING -> RUNNING -> COMPLETE; RUNNING -> WAITING (when it starts again); all -> FAILED. */
 enum read_state {
     READ_WAITING,  /* in line for a connection */
     READ_RUNNING,  /* has a connection */
@@ -50,10 +53,11 @@ struct db_read {
 
     bool waiting;        /* somebody was told STEP_AGAIN */
     bool delivered;      /* something was handed out: it cannot start again */
-    bool retried;        /* it has started again once */
+    bool was_ended;      /* last_words say that the statement is not to blame */
     bool in_transaction; /* BEGIN was sent, and nothing that surely ends it */
     unsigned arrivals;   /* results that somebody may wait for */
     unsigned aborts;     /* failures of neighbours that it was taken along by */
+    unsigned retries;    /* how often it has started again for another reason */
 
     bool has_count;
     int64_t count;
@@ -155,9 +159,24 @@ static void send_plain(struct db_read *r, const char *text)
     conn_send_once(r->conn, &r->seat.client, &r->tag_plain, text, NULL, 0);
 }
 
+/*
+ * What starts again is not prepared: on another connection what is kept under this text may be as much
+ * out of date as what failed.
+ */
+static void send_statement(struct db_read *r, void *tag, const struct sql_statement *statement,
+                           uint64_t hash)
+{
+    if (r->retries > 0) {
+        conn_send_once(r->conn, &r->seat.client, tag, statement->text, statement->params,
+                       statement->param_count);
+    } else {
+        conn_send(r->conn, &r->seat.client, tag, statement, hash);
+    }
+}
+
 static void send_count(struct db_read *r)
 {
-    conn_send(r->conn, &r->seat.client, &r->tag_count, &r->sql->count, r->count_hash);
+    send_statement(r, &r->tag_count, &r->sql->count, r->count_hash);
 }
 
 static void send_short(struct db_read *r)
@@ -171,8 +190,7 @@ static void send_short(struct db_read *r)
         send_count(r);
     }
     if (r->sql->has_rows) {
-        conn_send(r->conn, &r->seat.client, &r->tag_rows, &r->sql->levels[0].statement,
-                  r->rows_hash);
+        send_statement(r, &r->tag_rows, &r->sql->levels[0].statement, r->rows_hash);
     }
     if (both) {
         send_plain(r, "COMMIT");
@@ -271,16 +289,17 @@ static const struct pool_seat_ops SEAT_OPS = {
 
 /* Results. */
 
+/* A statement that makes the server crash must not do so again and again. */
 static bool can_retry(const struct db_read *r)
 {
-    return !r->delivered && !r->retried;
+    return !r->delivered && r->retries < (r->was_ended ? MOST_RETRIES : 1);
 }
 
 /* A short statement may share. Its errors are its own: one that fails has its own group. */
 static void choose_seat(struct db_read *r)
 {
     struct statement_stat stat = statement_stats_get(pool_get_stats(r->pool), main_hash(r));
-    bool shares = r->script == SCRIPT_SHORT && stat.credit > 0 && !r->retried;
+    bool shares = r->script == SCRIPT_SHORT && stat.credit > 0 && r->retries == 0;
     r->seat.kind = shares ? SEAT_SHARED : SEAT_OWN;
     r->seat.is_alone = r->aborts >= MOST_ABORTS || now_ms(r) < stat.fails_until_ms;
 }
@@ -290,10 +309,10 @@ static void start_again(struct db_read *r)
 {
     leave(r, SEAT_LEAVE_OVER);
     drop_results(r);
-    r->retried = true;
+    r->retries++;
+    r->was_ended = false;
     r->last_words.http_status = 0;
     read_enter(r, READ_WAITING);
-    r->seat.is_retry = true;
     choose_seat(r);
     pool_seat_take_again(r->pool, &r->seat);
 }
@@ -311,8 +330,7 @@ static void start_over(struct db_read *r)
 static void on_lost(struct conn_client *client, const char *text)
 {
     struct db_read *r = of_client(client);
-    r->seat.state = SEAT_NONE; /* there is no connection to leave */
-    r->seat.pc = NULL;
+    pool_seat_lose(r->pool, &r->seat);
     if (can_retry(r)) {
         start_again(r);
         return;
@@ -361,7 +379,8 @@ static void on_error(struct db_read *r, const PGresult *res)
     const char *sqlstate = state_of(r, res);
     const char *text = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
     if (conn_result_ends(res)) {
-        /* The connection is going; on_lost() decides. */
+        /* The connection is going; on_lost() decides. 57P01: an administrator, 57P05: it was idle. */
+        r->was_ended = strcmp(sqlstate, "57P01") == 0 || strcmp(sqlstate, "57P05") == 0;
         pg_error_set(&r->last_words, sqlstate, text == NULL ? PQresultErrorMessage(res) : text);
         return;
     }

@@ -52,7 +52,8 @@ struct pool_seat {
     bool in_wakes;
     bool is_alone;     /* SHARED: in a group of its own, whose failure touches nobody */
     bool is_slow_told; /* slow() was called */
-    bool is_retry;     /* asks again after its connection was lost: only a proven one will do */
+    bool has_lost;     /* it has lost its connection: others may be as dead, and nobody knows yet */
+    uint64_t lost_order; /* then only one will do that became idle later, by the pool's count */
     enum seat_kind kind;
     enum seat_state state;
     uint64_t ticket;     /* order of arrival */
@@ -66,9 +67,12 @@ struct pool_seat {
  */
 bool pool_seat_take(struct pool *p, struct pool_seat *seat, struct odata_error *err) NODISCARD;
 
+/* Its connection is gone: it sits nowhere. From lost() of a client. */
+void pool_seat_lose(struct pool *p, struct pool_seat *seat);
+
 /*
  * Asks again, at its old place in the line, with the deadline it had; from the callbacks of a
- * client. is_retry is the caller's.
+ * client.
  */
 void pool_seat_take_again(struct pool *p, struct pool_seat *seat);
 

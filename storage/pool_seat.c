@@ -61,14 +61,23 @@ void pool_seat_wake(struct pool *p, struct pool_seat *s)
     pool_soon(p);
 }
 
-static struct pool_conn *latest_idle(struct pool *p, bool proven)
+/*
+ * A connection that was idle before this read lost its own may have ended with it; one that has
+ * answered, or was made, since then works. When none can be made, whatever looks alive must do.
+ */
+static bool is_good_for(const struct pool *p, const struct pool_conn *pc, const struct pool_seat *s)
+{
+    return !s->has_lost || pc->idle_order > s->lost_order ||
+           (p->failing && conn_is_alive(&pc->conn));
+}
+
+static struct pool_conn *latest_idle(struct pool *p, const struct pool_seat *s)
 {
     struct pool_conn *best = NULL;
     for (size_t i = 0; i < p->conn_count; i++) {
         struct pool_conn *pc = p->conns[i];
         if (pc->use == USE_IDLE && !pc->conn.broken &&
-            (best == NULL || pc->idle_order > best->idle_order) &&
-            (!proven || conn_is_alive(&pc->conn))) {
+            (best == NULL || pc->idle_order > best->idle_order) && is_good_for(p, pc, s)) {
             best = pc;
         }
     }
@@ -104,8 +113,7 @@ static struct pool_conn *choose_shared(struct pool *p, const struct pool_seat *s
     for (size_t i = 0; i < p->conn_count; i++) {
         struct pool_conn *pc = p->conns[i];
         const struct conn *c = &pc->conn;
-        if (!is_open_share(pc, now_ms) || c->slot_count >= SHARED_DEPTH ||
-            (s->is_retry && !conn_is_alive(c))) {
+        if (!is_open_share(pc, now_ms) || c->slot_count >= SHARED_DEPTH) {
             continue;
         }
         if (c->unsynced || c->syncs < SHARED_GROUPS) {
@@ -113,12 +121,12 @@ static struct pool_conn *choose_shared(struct pool *p, const struct pool_seat *s
         }
         is_worth_waiting = true;
     }
-    return is_worth_waiting ? NULL : latest_idle(p, s->is_retry);
+    return is_worth_waiting ? NULL : latest_idle(p, s);
 }
 
 static struct pool_conn *choose_own(struct pool *p, const struct pool_seat *s)
 {
-    return pool_count_own(p) < p->streams_most ? latest_idle(p, s->is_retry) : NULL;
+    return pool_count_own(p) < p->streams_most ? latest_idle(p, s) : NULL;
 }
 
 static bool seat_head(struct pool *p, enum seat_kind kind)
@@ -273,6 +281,14 @@ bool pool_seat_take(struct pool *p, struct pool_seat *s, struct odata_error *err
         pool_arm_timer(p);
     }
     return true;
+}
+
+void pool_seat_lose(struct pool *p, struct pool_seat *s)
+{
+    s->state = SEAT_NONE;
+    s->pc = NULL;
+    s->has_lost = true;
+    s->lost_order = p->idle_orders;
 }
 
 void pool_seat_take_again(struct pool *p, struct pool_seat *s)

@@ -3,7 +3,7 @@ import signal
 import threading
 import time
 
-from support import Daemon, Wire, get, need, wait_for
+from support import Daemon, Failure, Wire, get, need, wait_for
 
 TABLES = """
 CREATE TABLE p (id int PRIMARY KEY, name text, old int);
@@ -167,6 +167,89 @@ def test_a_column_that_changes_its_type(env):
         return response.status == 200 and response.json()["old"] == "v1"
     wait_for(changed, 3, f"the new type is served; seen {seen}")
     need(seen <= {200, 503}, f"statuses {seen}")
+
+
+class Readers:
+    """Threads that read the targets over and over on connections of their own, until the block ends."""
+
+    def __init__(self, daemon, targets, count):
+        self.daemon, self.targets = daemon, targets
+        self.wrong, self.answered = [], 0
+        self.over = threading.Event()
+        self.threads = [threading.Thread(target=self.read) for _ in range(count)]
+
+    def read(self):
+        with Wire(self.daemon) as wire:
+            while not self.over.is_set():
+                for target in self.targets:
+                    try:
+                        wire.request("GET", target)
+                        response = wire.response()
+                    except (OSError, Failure) as e:
+                        self.wrong.append(f"{target}: {e}")
+                        return
+                    self.answered += 1
+                    if response.status != 200:
+                        self.wrong.append(f"{target}: {response.status} {response.body[:200]!r}")
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def wait_for_answers(self, count):
+        end = self.answered + count
+        wait_for(lambda: self.answered >= end or not any(t.is_alive() for t in self.threads), 10, "answers")
+
+
+SHORT_READS = ("/p(7)", "/p(8)?$select=name", "/p?$filter=id%20le%2020&$orderby=id&$top=20", "/p/$count")
+
+
+def test_tables_change_under_short_reads(env):
+    """Each change makes all prepared statements of the table useless, on all connections."""
+    database = env.database(TABLES + "ALTER TABLE p ALTER name TYPE varchar(10);")
+    daemon = env.daemon(database, {"workers": 2, "db-pool-size": 16})
+    with Readers(daemon, SHORT_READS, 8) as readers:
+        readers.wait_for_answers(400)
+        for width in range(11, 41):
+            env.postgres.sql(database, f"ALTER TABLE p ALTER name TYPE varchar({width}); ALTER TABLE p ADD c{width} int;")
+            readers.wait_for_answers(20)
+    need(not readers.wrong, f"{len(readers.wrong)} of {readers.answered} failed: {readers.wrong[:3]}")
+    need(readers.answered > 600, f"{readers.answered} answers")
+
+
+def test_idle_connections_that_end_are_not_noticed(env):
+    """What the server closed while nobody used it costs no reader an answer, whatever it asks for."""
+    daemon = start(env, {"workers": 2, "db-pool-size": 16})
+    targets = (*SHORT_READS, "/p?$filter=id%20gt%20500", "/p?$count=true&$top=5")
+    for round_number in range(30):
+        with Readers(daemon, targets, 6) as readers:
+            readers.wait_for_answers(60)
+        for _ in range(2):
+            ended = env.postgres.sql(
+                "postgres", "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                f" WHERE datname = '{daemon.database}' AND query NOT LIKE 'LISTEN%'")
+            need(int(ended) > 0, "there was no connection to end")
+            for target in targets:
+                response = get(daemon, target)
+                need(response.status == 200, f"round {round_number}, {target}: {response.status} {response.body!r}")
+        need(not readers.wrong, f"{readers.wrong[:3]}")
+
+
+def test_connections_that_end_under_short_reads(env):
+    """All at once, as an operator or a failover does it: they are read again on new ones."""
+    daemon = start(env, {"workers": 2, "db-pool-size": 16})
+    with Readers(daemon, SHORT_READS, 8) as readers:
+        for _ in range(20):
+            readers.wait_for_answers(100)
+            env.postgres.sql("postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                             f" WHERE datname = '{daemon.database}' AND query NOT LIKE 'LISTEN%'")
+    need(not readers.wrong, f"{len(readers.wrong)} of {readers.answered} failed: {readers.wrong[:3]}")
 
 
 def test_a_role_that_may_not_read(env):

@@ -508,6 +508,44 @@ START_TEST(a_changed_table_is_prepared_again)
 }
 END_TEST
 
+/* Every connection has the statement prepared, and none knows of the change yet. */
+START_TEST(a_changed_table_is_read_by_any_connection)
+{
+    enum {
+        CONNECTIONS = 3,
+    };
+    struct pool_options options = fixture_options();
+    options.size = CONNECTIONS * 2; /* of which streams, and unknown statements, may have most */
+    fixture_open(&f, &options);
+    (void)fixture_admin(&f, "DROP TABLE IF EXISTS changing");
+    (void)fixture_admin(&f, "CREATE TABLE changing AS SELECT 'five'::varchar(10) AS a");
+    static const char *const lasting[] = {"0.3"};
+    static const char *const fast[] = {"0"};
+    struct simple_read s;
+    struct reader r[CONNECTIONS];
+    simple_init(&s, "SELECT a, pg_sleep($1::float8) FROM changing", 2, 1);
+    s.level.statement.params = lasting;
+    s.level.statement.param_count = 1;
+    for (size_t i = 0; i < CONNECTIONS; i++) { /* not known to be short: each has its own */
+        ck_assert(reader_open(&r[i], &f, &s.read));
+    }
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        const struct field *fields = NULL;
+        ck_assert_int_eq(reader_next(&r[i], 0, &fields), STEP_OK);
+        reader_close(&r[i]);
+    }
+    ck_assert_uint_eq(f.ups, CONNECTIONS);
+    s.level.statement.params = fast;
+    for (int width = 11; width < 20; width++) { /* 0A000: its result has another type modifier */
+        char sql[80];
+        (void)snprintf(sql, sizeof(sql), "ALTER TABLE changing ALTER a TYPE varchar(%d)", width);
+        (void)fixture_admin(&f, sql);
+        ck_assert_str_eq(read_text(&f, &s.read), "five,;");
+    }
+    fixture_close(&f);
+}
+END_TEST
+
 START_TEST(keeps_few_prepared_statements)
 {
     struct pool_options options = fixture_options();
@@ -730,6 +768,7 @@ Suite *pool_suite(void)
     tcase_add_test(seats, a_slow_read_is_taken_out_of_its_group);
     tcase_add_test(seats, statement_timeout_is_504);
     tcase_add_test(seats, a_changed_table_is_prepared_again);
+    tcase_add_test(seats, a_changed_table_is_read_by_any_connection);
     tcase_add_test(seats, keeps_few_prepared_statements);
     tcase_add_test(seats, closes_at_any_time);
     tcase_add_test(seats, mends_a_session_without_its_settings);
