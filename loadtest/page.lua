@@ -9,7 +9,7 @@ function init()
 end
 function request()
     local kind = math.random(0, 16)
-    local month = math.random(1, 6)
+    local month = math.random(1, 3)
     return wrk.format("GET", string.format(
         "/events?$filter=kind%%20eq%%20%%27kind-%d%%27%%20and%%20happened_at%%20ge%%202024-%02d-01T00:00:00Z" ..
         "&$orderby=happened_at,id&$top=20", kind, month))

@@ -116,6 +116,30 @@ bool arena_copy(struct arena *a, struct str s, struct str *out_copy)
     return true;
 }
 
+bool arena_join(struct arena *a, const struct str *parts, size_t count, struct str *out_text)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].len >= SIZE_MAX - len) {
+            return false;
+        }
+        len += parts[i].len;
+    }
+    char *text = arena_alloc(a, len + 1);
+    if (text == NULL) {
+        return false;
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].len > 0) {
+            memcpy(text + at, parts[i].ptr, parts[i].len);
+            at += parts[i].len;
+        }
+    }
+    *out_text = (struct str){text, len};
+    return true;
+}
+
 bool arena_format(struct arena *a, struct str *out_text, const char *fmt, ...)
 {
     va_list args;

@@ -42,6 +42,11 @@ void *arena_array(struct arena *a, size_t count, size_t size) NODISCARD;
 /* Copies s; the copy also ends in NUL. False past the limit. */
 bool arena_copy(struct arena *a, struct str s, struct str *out_copy) NODISCARD;
 
+/* A copy of the parts, one after the other, that also ends in NUL. False past the limit. On the path
+   of a request: formatting costs several times as much. */
+bool arena_join(struct arena *a, const struct str *parts, size_t count,
+                struct str *out_text) NODISCARD;
+
 /* Formats into the arena; the text also ends in NUL. False past the limit. */
 bool arena_format(struct arena *a, struct str *out_text, const char *fmt, ...) NODISCARD
     PRINTF_LIKE(3, 4);

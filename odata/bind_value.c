@@ -200,8 +200,8 @@ static bool set_number(const struct making *m)
     if (str_ieq(text, STR("INF"))) {
         text = STR("Infinity");
     }
-    return arena_format(m->b->arena, &m->value->text, "%s%.*s", negative ? "-" : "",
-                        STR_ARG(text)) ||
+    const struct str parts[] = {negative ? STR("-") : STR(""), text};
+    return arena_join(m->b->arena, parts, ARRAY_SIZE(parts), &m->value->text) ||
            odata_error_too_complex(m->b->err);
 }
 

@@ -31,9 +31,13 @@ static bool put_label(const struct shaping *s, struct member *m, struct str name
                       const char *annotation)
 {
     bool annotated = annotation[0] != '\0';
-    return arena_format(s->r->arena, &m->label, "\"%.*s%s%s%s\":", STR_ARG(name),
-                        annotated ? "@" : "", annotated ? s->prefix : "", annotation) ||
-           too_complex(s);
+    const struct str parts[] = {STR("\""),
+                                name,
+                                annotated ? STR("@") : STR(""),
+                                annotated ? str_from(s->prefix) : STR(""),
+                                str_from(annotation),
+                                STR("\":")};
+    return arena_join(s->r->arena, parts, ARRAY_SIZE(parts), &m->label) || too_complex(s);
 }
 
 /* The entity's id with something behind it: prefix, key, suffix. */

@@ -40,6 +40,27 @@ START_TEST(the_limit_holds_and_is_not_passed_by_one_byte)
 }
 END_TEST
 
+START_TEST(joined_parts_follow_each_other)
+{
+    const struct str parts[] = {STR("\""), STR(""), STR("Name"), {NULL, 0}, STR("\":")};
+    struct arena a;
+    struct str text = STR("untouched");
+    arena_init(&a, 16);
+    ck_assert(arena_join(&a, parts, 5, &text));
+    ck_assert(str_eq(text, STR("\"Name\":")));
+    ck_assert_int_eq(text.ptr[text.len], '\0');
+    arena_reset(&a);
+    ck_assert(arena_join(&a, parts, 0, &text));
+    ck_assert_uint_eq(text.len, 0);
+    text = STR("untouched");
+    ck_assert(!arena_join(&a, parts, 5, &text)); /* past the limit */
+    const struct str huge[] = {STR("x"), {"x", SIZE_MAX - 1}};
+    ck_assert(!arena_join(&a, huge, 2, &text));
+    ck_assert(str_eq(text, STR("untouched")));
+    arena_fini(&a);
+}
+END_TEST
+
 START_TEST(sizes_that_overflow_are_refused)
 {
     struct arena a;
@@ -92,6 +113,7 @@ Suite *arena_suite(void)
     tcase_add_test(tcase, memory_is_zeroed_aligned_and_apart);
     tcase_add_test(tcase, the_limit_holds_and_is_not_passed_by_one_byte);
     tcase_add_test(tcase, sizes_that_overflow_are_refused);
+    tcase_add_test(tcase, joined_parts_follow_each_other);
     tcase_add_test(tcase, memory_after_a_reset_is_zeroed_again);
     tcase_add_test(tcase, copies_and_formats_end_in_nul);
     suite_add_tcase(suite, tcase);

@@ -33,7 +33,13 @@ static const struct golden {
      "SELECT t0.\"id\", t0.\"name\" FROM \"shop\".\"suppliers\" AS t0 WHERE (t0.\"id\" = $1::int4)"},
     {"a page", "Suppliers?$top=2&$skip=1", 0,
      "SELECT t0.\"id\", t0.\"name\" FROM \"shop\".\"suppliers\" AS t0 ORDER BY t0.\"id\" "
-     "LIMIT $1::int8 OFFSET $2::int8"},
+     "LIMIT 2 OFFSET $1::int8"},
+    {"a page of an unusual size", "Suppliers?$top=37", 0,
+     "SELECT t0.\"id\", t0.\"name\" FROM \"shop\".\"suppliers\" AS t0 ORDER BY t0.\"id\" "
+     "LIMIT $1::int8"},
+    {"a page of a usual size and one row more", "Suppliers?$top=251", 0,
+     "SELECT t0.\"id\", t0.\"name\" FROM \"shop\".\"suppliers\" AS t0 ORDER BY t0.\"id\" "
+     "LIMIT 251"},
     {"nulls come first, and last when descending", "Ticks?$select=ID&$orderby=Grp,Val desc,ID", 0,
      "SELECT t0.\"id\", t0.\"grp\", t0.\"val\" FROM \"shop\".\"ticks\" AS t0 ORDER BY t0.\"grp\" "
      "NULLS FIRST, t0.\"val\" DESC NULLS LAST, t0.\"id\""},
@@ -55,10 +61,10 @@ static const struct golden {
      "SELECT t0.\"name\", t0.\"id\" FROM \"shop\".\"categories\" AS t0"},
     {"an expanded collection with $top",
      "Categories?$expand=Products($select=ID;$filter=Price gt 1;$orderby=Price;$top=1)", 1,
-     "SELECT c.*, p.n FROM unnest($3::int4[]) WITH ORDINALITY AS p(k0, n) CROSS JOIN LATERAL "
+     "SELECT c.*, p.n FROM unnest($2::int4[]) WITH ORDINALITY AS p(k0, n) CROSS JOIN LATERAL "
      "(SELECT t1.\"id\" AS c0, t1.\"price\" AS c1 FROM \"shop\".\"products\" AS t1 WHERE "
      "t1.\"category_id\" = p.k0 AND (t1.\"price\" > $1::numeric) ORDER BY t1.\"price\" NULLS "
-     "FIRST, t1.\"id\" LIMIT $2::int8) AS c ORDER BY p.n, c.c1 NULLS FIRST, c.c0"},
+     "FIRST, t1.\"id\" LIMIT 1) AS c ORDER BY p.n, c.c1 NULLS FIRST, c.c0"},
     {"many to many", "Products?$expand=Suppliers($select=Name)", 1,
      "SELECT t1.\"name\", p.n FROM unnest($1::int4[]) WITH ORDINALITY AS p(k0, n) JOIN "
      "\"shop\".\"product_suppliers\" AS l1 ON l1.\"product_id\" = p.k0 JOIN "
