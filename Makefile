@@ -59,10 +59,13 @@ $(BUILD)/tests/%/suites.h: $$(wildcard tests/$$*/*_test.c) Makefile
 	    echo "SUITE($$f)"; done > $@
 $(BUILD)/tests/%/run.o: tests/run.c $(BUILD)/tests/%/suites.h
 	$(call say,CC) $(CC) $(ALL_CFLAGS) -DSUITES='"$(BUILD)/tests/$*/suites.h"' -c -o $@ $<
+# Tests may let allocations fail: tests/support/failing_malloc.h.
+WRAPPED := malloc calloc realloc strdup
 $(BUILD)/test_%: $$(call objs,tests/$$*) $(BUILD)/tests/%/run.o $$(call objs,tests/support) \
                  $$(call lib,$$(MAY_$$*)) $$(call lib,odata)
-	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) \
-	    -Wl,--end-group $(shell pkg-config --libs check $(PKGS)) -lpthread -lm
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) $(WRAPPED:%=-Wl$(comma)--wrap=%) -o $@ $(filter-out %.a,$^) \
+	    -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+	    $(shell pkg-config --libs check $(PKGS)) -lpthread -lm
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -77,7 +80,12 @@ check-unit: $(foreach u,$(UNITS),$(if $(wildcard tests/$(u)/*_test.c),check-$(u)
 check-%: $(BUILD)/test_%
 	$(if $(filter storage server,$*),$(PG) ,$(if $(SAN),CK_FORK=no ))$(BUILD)/test_$*
 
-check-integration: $(BUILD)/$(BIN) ## run the daemon against a real PostgreSQL (ONLY=regex, SHARED=folder)
+# Preloaded into the daemon, lets allocations fail: tests/integration/behaviour_memory.py.
+$(BUILD)/fail_malloc.so: tests/integration/fail_malloc.c
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(CSTD) $(WARN) $(CFLAGS) -shared -fPIC -o $@ $<
+
+check-integration: $(BUILD)/$(BIN) $(BUILD)/fail_malloc.so ## run the daemon against a real PostgreSQL (ONLY=regex, SHARED=folder)
 	$(PG) python3 tests/integration/run.py --sluice $(BUILD)/$(BIN) --shared '$(SHARED)' \
 	    $(if $(ONLY),--only '$(ONLY)')
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "odata/odata_error.h"
+
 enum {
     FIRST_BLOCK_BYTES = 4096,
     LARGEST_BLOCK_BYTES = 1024 * 1024,
@@ -49,6 +51,7 @@ void arena_reset(struct arena *a)
         a->room = kept->size_bytes;
     }
     a->used_bytes = 0;
+    a->out_of_memory = false;
 }
 
 static bool add_block(struct arena *a, size_t size)
@@ -62,6 +65,7 @@ static bool add_block(struct arena *a, size_t size)
     }
     struct arena_block *block = malloc(sizeof(*block) + wanted);
     if (block == NULL) {
+        a->out_of_memory = true;
         return false;
     }
     block->older = a->blocks;
@@ -158,4 +162,9 @@ bool arena_format(struct arena *a, struct str *out_text, const char *fmt, ...)
     va_end(args);
     *out_text = (struct str){text, (size_t)length};
     return true;
+}
+
+bool arena_fail(const struct arena *a, struct odata_error *err)
+{
+    return a->out_of_memory ? odata_error_out_of_memory(err) : odata_error_too_complex(err);
 }

@@ -15,6 +15,7 @@
 #include "odata/str.h"
 
 struct arena_block;
+struct odata_error;
 
 struct arena {
     struct arena_block *blocks; /* newest first */
@@ -22,6 +23,7 @@ struct arena {
     size_t room;                /* free bytes there */
     size_t used_bytes;          /* handed out in all, paddings included */
     size_t limit_bytes;
+    bool out_of_memory; /* malloc has failed: not the request is at fault */
 };
 
 /* Allocates nothing yet. */
@@ -50,6 +52,12 @@ bool arena_join(struct arena *a, const struct str *parts, size_t count,
 /* Formats into the arena; the text also ends in NUL. False past the limit. */
 bool arena_format(struct arena *a, struct str *out_text, const char *fmt, ...) NODISCARD
     PRINTF_LIKE(3, 4);
+
+/*
+ * Says why the arena gave nothing: 400 RequestTooComplex past its limit, 503 ServiceUnavailable when
+ * memory is short. Returns false.
+ */
+bool arena_fail(const struct arena *a, struct odata_error *err);
 
 /* One zeroed object of a type, or NULL. */
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))

@@ -180,7 +180,7 @@ static bool bind_token(struct binder *b, const struct query *q, struct read *rea
     read->rows_before = token.rows_before;
     read->after = ARENA_ARRAY(b->arena, read->order_count, const struct bound_expr *);
     if (read->after == NULL) {
-        return odata_error_too_complex(b->err);
+        return arena_fail(b->arena, b->err);
     }
     for (size_t i = 0; i < read->order_count; i++) {
         const struct field *field = &token.values[i];
@@ -201,7 +201,7 @@ static bool bind_token(struct binder *b, const struct query *q, struct read *rea
                                    "the skip token does not belong to this request");
         }
         if (!arena_copy(b->arena, text, &value->text)) {
-            return odata_error_too_complex(b->err);
+            return arena_fail(b->arena, b->err);
         }
     }
     return true;
@@ -270,7 +270,7 @@ bool bind_request(struct arena *a, const struct bind_options *options,
     struct bound_path bound;
     struct plan *plan = ARENA_NEW(a, struct plan);
     if (plan == NULL) {
-        return odata_error_too_complex(err);
+        return arena_fail(a, err);
     }
     if (!bind_path(&b, path, &bound) || !bind_refuse_later(&b, query) ||
         !check_schema_version(&b, query) || !check_fit(&b, query, kind_of(&bound))) {

@@ -221,7 +221,9 @@ bool bind_context(struct binder *b, const struct bound_path *path, const struct 
     struct bytes text;
     bytes_init(&text, LIMIT_REQUEST_ARENA_BYTES);
     put_fragment(b, &text, path, q);
-    bool ok = !bytes_failed(&text) && arena_copy(b->arena, bytes_str(&text), out_fragment);
+    bool ok = bytes_failed(&text) ? bytes_fail(&text, b->err)
+                                  : arena_copy(b->arena, bytes_str(&text), out_fragment) ||
+                                        arena_fail(b->arena, b->err);
     bytes_fini(&text);
-    return ok || odata_error_too_complex(b->err);
+    return ok;
 }

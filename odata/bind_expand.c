@@ -105,7 +105,7 @@ static bool expand_to_many(struct binder *b, const struct expanding *x, struct e
     const struct query *q = x->options == NULL ? &none : x->options;
     struct read *read = ARENA_NEW(b->arena, struct read);
     if (read == NULL) {
-        return odata_error_too_complex(b->err);
+        return arena_fail(b->arena, b->err);
     }
     read->type = x->navigation->target;
     read->source = bind_source_new(b, read->type);
@@ -152,7 +152,7 @@ static bool expand_one(struct binder *b, const struct expanding *x, struct selec
     }
     struct expansion *made = ARENA_NEW(b->arena, struct expansion);
     if (made == NULL) {
-        return odata_error_too_complex(b->err);
+        return arena_fail(b->arena, b->err);
     }
     made->navigation = x->navigation;
     made->parent = x->source;

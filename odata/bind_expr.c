@@ -10,7 +10,7 @@ struct bound_expr *bind_new(struct binder *b, enum bound_kind kind, enum edm_typ
         e->args = ARENA_ARRAY(b->arena, arg_count, const struct bound_expr *);
     }
     if (e == NULL || (arg_count > 0 && e->args == NULL)) {
-        odata_error_too_complex(b->err);
+        arena_fail(b->arena, b->err);
         return NULL;
     }
     e->kind = kind;

@@ -98,7 +98,7 @@ static bool bind_values(struct binder *b, const struct segment *s, const struct 
     step->key_properties = ARENA_ARRAY(b->arena, key->count, const struct property *);
     step->key_values = ARENA_ARRAY(b->arena, key->count, const struct bound_expr *);
     if (step->key_properties == NULL || step->key_values == NULL) {
-        return odata_error_too_complex(b->err);
+        return arena_fail(b->arena, b->err);
     }
     for (size_t i = 0; i < key->count; i++) {
         const struct property *p = key->properties[i];

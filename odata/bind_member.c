@@ -24,7 +24,7 @@ const struct bound_expr *bind_part_expr(struct binder *b, const struct bound_exp
     }
     e->parts = ARENA_ARRAY(b->arena, whole->part_count + 1, const struct property *);
     if (e->parts == NULL) {
-        odata_error_too_complex(b->err);
+        arena_fail(b->arena, b->err);
         return NULL;
     }
     for (size_t i = 0; i < whole->part_count; i++) {

@@ -43,7 +43,7 @@ bool bind_order(struct binder *b, const struct scope *s, const struct query *q, 
     }
     read->order = ARENA_ARRAY(b->arena, q->orderby_count + key->count, struct bound_order);
     if (read->order == NULL) {
-        return odata_error_too_complex(b->err);
+        return arena_fail(b->arena, b->err);
     }
     for (size_t i = 0; i < q->orderby_count; i++) {
         if (!bind_item(b, s, &q->orderby[i], read)) {

@@ -304,7 +304,7 @@ bool bind_path(struct binder *b, const struct resource_path *path, struct bound_
     w.steps = ARENA_ARRAY(b->arena, path->count, struct path_step);
     out->read = ARENA_NEW(b->arena, struct read);
     if (w.steps == NULL || out->read == NULL) {
-        return odata_error_too_complex(b->err);
+        return arena_fail(b->arena, b->err);
     }
     for (size_t i = 0; i < path->count; i++) {
         if (!bind_segment(&w, &path->segments[i])) {

@@ -69,14 +69,14 @@ struct selection *bind_selection(struct binder *b, struct source *source, const 
     s.out = ARENA_NEW(b->arena, struct selection);
     s.properties = ARENA_ARRAY(b->arena, type->property_count, bool);
     if (s.out == NULL || s.properties == NULL) {
-        odata_error_too_complex(b->err);
+        arena_fail(b->arena, b->err);
         return NULL;
     }
     s.out->properties = ARENA_ARRAY(b->arena, type->property_count, const struct property *);
     s.out->links =
         ARENA_ARRAY(b->arena, q == NULL ? 0 : q->select_count, const struct navigation *);
     if (s.out->properties == NULL || (s.out->links == NULL && q != NULL && q->select_count > 0)) {
-        odata_error_too_complex(b->err);
+        arena_fail(b->arena, b->err);
         return NULL;
     }
     bool all = q == NULL || !q->has_select;

@@ -19,7 +19,7 @@ struct source *bind_source_new(struct binder *b, const struct entity_type *type)
 {
     struct source *s = ARENA_NEW(b->arena, struct source);
     if (s == NULL) {
-        odata_error_too_complex(b->err);
+        arena_fail(b->arena, b->err);
         return NULL;
     }
     s->type = type;

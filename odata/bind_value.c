@@ -185,7 +185,7 @@ static bool set_text(const struct making *m, struct str text)
         return bind_fail(m->b, m->clause, m->literal->offset,
                          "a value must not contain the character U+0000");
     }
-    return arena_copy(m->b->arena, text, &m->value->text) || odata_error_too_complex(m->b->err);
+    return arena_copy(m->b->arena, text, &m->value->text) || arena_fail(m->b->arena, m->b->err);
 }
 
 /* The number as PostgreSQL reads it: without a plus, with the sign that stands before it. */
@@ -202,7 +202,7 @@ static bool set_number(const struct making *m)
     }
     const struct str parts[] = {negative ? STR("-") : STR(""), text};
     return arena_join(m->b->arena, parts, ARRAY_SIZE(parts), &m->value->text) ||
-           odata_error_too_complex(m->b->err);
+           arena_fail(m->b->arena, m->b->err);
 }
 
 /* Text of digits with an optional minus: its value when it fits 64 bits. */
@@ -362,7 +362,7 @@ static bool make_converted(const struct making *m, const struct type_ref *want)
     bytes_init(&text, m->literal->text.len * 2 + 128);
     bool ok = t->convert(m->literal->text, &text) ? true : bad_form(m, t->type);
     if (ok && bytes_failed(&text)) {
-        ok = odata_error_too_complex(m->b->err);
+        ok = bytes_fail(&text, m->b->err);
     }
     ok = ok && set_text(m, bytes_str(&text));
     bytes_fini(&text);

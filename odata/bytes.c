@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "odata/odata_error.h"
+
 enum {
     SMALLEST_BUFFER = 256,
 };
@@ -24,6 +26,8 @@ void bytes_clear(struct bytes *b)
 {
     b->len = 0;
     b->failed = false;
+    b->out_of_memory = false;
+    b->refusal = NULL;
 }
 
 void bytes_drop_front(struct bytes *b, size_t count)
@@ -58,11 +62,17 @@ bool bytes_grow(struct bytes *b, size_t extra)
     char *grown = realloc(b->ptr, cap);
     if (grown == NULL) {
         b->failed = true;
+        b->out_of_memory = true;
         return false;
     }
     b->ptr = grown;
     b->cap = cap;
     return true;
+}
+
+bool bytes_fail(const struct bytes *b, struct odata_error *err)
+{
+    return b->out_of_memory ? odata_error_out_of_memory(err) : odata_error_too_complex(err);
 }
 
 void bytes_put_u64(struct bytes *b, uint64_t value)

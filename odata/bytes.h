@@ -19,12 +19,17 @@
 #include "odata/compiler.h"
 #include "odata/str.h"
 
+struct odata_error;
+
 struct bytes {
     char *ptr;
     size_t len;
     size_t cap;
     size_t limit; /* len never passes it */
     bool failed;
+    bool out_of_memory;  /* it failed because malloc did */
+    const char *refusal; /* it failed at a value that is what its type says and still has no form in
+                            the output: what it is, static text */
 };
 
 /* Allocates nothing yet. */
@@ -40,10 +45,19 @@ void bytes_drop_front(struct bytes *b, size_t count);
 /* Makes room for extra more bytes; false (and failed) past the limit or when memory is short. */
 bool bytes_grow(struct bytes *b, size_t extra);
 
+static inline void bytes_refuse(struct bytes *b, const char *refusal)
+{
+    b->failed = true;
+    b->refusal = refusal;
+}
+
 static inline bool bytes_failed(const struct bytes *b)
 {
     return b->failed;
 }
+
+/* Says why it failed: 503 when memory is short, else 400 RequestTooComplex. Returns false. */
+bool bytes_fail(const struct bytes *b, struct odata_error *err);
 
 static inline struct str bytes_str(const struct bytes *b)
 {

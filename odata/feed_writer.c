@@ -149,13 +149,38 @@ static enum step fail(struct feed_writer *w, struct odata_error *err, const char
     return row_writer_fail(err, internal);
 }
 
+/* Why out has failed, but for a row's members: those have told already. */
+static enum step blame(struct feed_writer *w, struct odata_error *err)
+{
+    bool found = w->out->out_of_memory && !odata_error_out_of_memory(err);
+    bool has_value = w->spec.kind == FEED_PROPERTY || w->spec.kind == FEED_RAW_VALUE;
+    if (!found && has_value && w->row != NULL) {
+        const struct member *m = w->spec.shape->members;
+        const struct field *field = &w->row[m->field];
+        struct bytes alone;
+        bytes_init(&alone, SIZE_MAX / 2);
+        if (field->len >= 0 && w->spec.kind == FEED_RAW_VALUE) {
+            w->spec.raw(&alone, field->ptr, (size_t)field->len);
+        } else if (field->len >= 0) {
+            m->form->write(&alone, field->ptr, (size_t)field->len, m->form);
+        }
+        found = bytes_failed(&alone);
+        if (found) {
+            row_writer_refuse(m, &alone, err);
+        }
+        bytes_fini(&alone);
+    }
+    return found ? STEP_FAIL : row_writer_fail(err, "the buffer's limit is reached");
+}
+
 /* What a call that does not end the document says, the state already being right. */
 static enum step checked(struct feed_writer *w, enum step step, struct odata_error *err)
 {
     if (step == STEP_FAIL) {
         w->state = WRITER_FAILED;
     } else if (UNLIKELY(bytes_failed(w->out))) {
-        return fail(w, err, "a value was refused, or the buffer's limit reached");
+        w->state = WRITER_FAILED;
+        return blame(w, err);
     }
     return step;
 }
@@ -309,6 +334,11 @@ static enum step next_row(struct feed_writer *w, struct odata_error *err)
         return checked(w, STEP_OK, err);
     }
     if (!w->has_token) {
+        if (w->token.out_of_memory) {
+            w->state = WRITER_FAILED;
+            odata_error_out_of_memory(err);
+            return STEP_FAIL;
+        }
         return fail(w, err, "a page ends at a row whose order values do not fit a skip token");
     }
     w->state = WRITER_LAST;

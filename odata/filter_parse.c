@@ -231,7 +231,7 @@ bool expression_parse(struct arena *a, struct str text, size_t max_depth, const 
     struct str copy;
     struct expr *e;
     if (!arena_copy(a, text, &copy)) {
-        return odata_error_too_complex(err);
+        return arena_fail(a, err);
     }
     lexer_init(&p.lx, a, copy, code, target, target, err);
     if (!lexer_next(&p.lx) || !parser_expr(&p, &e)) {

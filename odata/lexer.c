@@ -130,7 +130,7 @@ static bool quoted(struct lexer *lx, size_t open, struct str *out_text, size_t *
     }
     char *copy = arena_alloc(lx->arena, body.len - doubled);
     if (copy == NULL) {
-        return odata_error_too_complex(lx->err);
+        return arena_fail(lx->arena, lx->err);
     }
     size_t len = 0;
     for (size_t i = 0; i < body.len; i++) {
@@ -168,7 +168,7 @@ static bool upper_case(struct lexer *lx, struct str *text)
 {
     char *copy = arena_alloc(lx->arena, text->len);
     if (copy == NULL) {
-        return odata_error_too_complex(lx->err);
+        return arena_fail(lx->arena, lx->err);
     }
     for (size_t i = 0; i < text->len; i++) {
         char c = text->ptr[i];

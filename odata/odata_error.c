@@ -45,6 +45,13 @@ bool odata_error_too_complex(struct odata_error *err)
                            "the request needs more memory than one request may use");
 }
 
+bool odata_error_out_of_memory(struct odata_error *err)
+{
+    odata_error_set(err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
+    err->retry_after_s = 1;
+    return false;
+}
+
 bool odata_error_not_implemented(struct odata_error *err, const char *target, const char *fmt, ...)
 {
     va_list args;

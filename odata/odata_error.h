@@ -39,6 +39,7 @@
 #define ODATA_CODE_UNSUPPORTED_MEDIA    "UnsupportedMediaType"
 #define ODATA_CODE_NOT_IMPLEMENTED      "NotImplemented"
 #define ODATA_CODE_INTERNAL             "InternalError"
+#define ODATA_CODE_BAD_DATA             "BadData"
 #define ODATA_CODE_DATABASE_UNAVAILABLE "DatabaseUnavailable"
 #define ODATA_CODE_DATABASE_BUSY        "DatabaseBusy"
 #define ODATA_CODE_DATABASE_TIMEOUT     "DatabaseTimeout"
@@ -62,8 +63,11 @@ bool odata_error_set(struct odata_error *err, int http_status, const char *code,
    Returns false. */
 bool odata_error_hint(struct odata_error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* The arena's limit was reached, or memory is short: 400 RequestTooComplex. Returns false. */
+/* A limit of what one request may use was reached: 400 RequestTooComplex. Returns false. */
 bool odata_error_too_complex(struct odata_error *err);
+
+/* malloc has failed: 503 ServiceUnavailable, to be tried again after a second. Returns false. */
+bool odata_error_out_of_memory(struct odata_error *err);
 
 /* An option, operator or function that the standard has and we do not yet: 501. Returns false. */
 bool odata_error_not_implemented(struct odata_error *err, const char *target, const char *fmt, ...)

@@ -49,7 +49,7 @@ struct expr *parser_node(struct parser *p, enum expr_kind kind, size_t offset)
 {
     struct expr *e = ARENA_NEW(p->lx.arena, struct expr);
     if (e == NULL) {
-        odata_error_too_complex(p->lx.err);
+        arena_fail(p->lx.arena, p->lx.err);
         return NULL;
     }
     e->kind = kind;

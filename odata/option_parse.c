@@ -358,7 +358,7 @@ static bool parse_nested_alias(struct parser *p, struct query *q)
     }
     struct alias *alias = ARENA_NEW(p->lx.arena, struct alias);
     if (alias == NULL) {
-        return odata_error_too_complex(p->lx.err);
+        return arena_fail(p->lx.arena, p->lx.err);
     }
     if (!lexer_is_identifier(name)) {
         return parser_unexpected(p, "an option");
@@ -417,7 +417,7 @@ bool parser_options(struct parser *p, enum option_place place, struct query **ou
 {
     struct query *q = ARENA_NEW(p->lx.arena, struct query);
     if (q == NULL) {
-        return odata_error_too_complex(p->lx.err);
+        return arena_fail(p->lx.arena, p->lx.err);
     }
     uint32_t seen = 0;
     if (p->options_depth >= LIMIT_OPTION_DEPTH) {

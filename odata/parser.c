@@ -119,7 +119,7 @@ void *parser_grow(struct parser *p, void *items, size_t count, size_t item_size)
     }
     void *grown = arena_array(p->lx.arena, count == 0 ? 4 : count * 2, item_size);
     if (grown == NULL) {
-        odata_error_too_complex(p->lx.err);
+        arena_fail(p->lx.arena, p->lx.err);
         return NULL;
     }
     return count == 0 ? grown : memcpy(grown, items, count * item_size);

@@ -151,7 +151,7 @@ static bool decode(struct arena *a, struct str raw, bool is_value, struct str *o
 {
     char *text = raw.len == SIZE_MAX ? NULL : arena_alloc(a, raw.len + 1);
     if (text == NULL) {
-        return odata_error_too_complex(err);
+        return arena_fail(a, err);
     }
     size_t len = 0;
     bool in_quotes = false;

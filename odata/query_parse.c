@@ -22,7 +22,7 @@ static bool read_alias(struct reader *r, struct str name, struct str raw_value)
     struct alias *alias = ARENA_NEW(r->a, struct alias);
     struct str target;
     if (alias == NULL || !arena_format(r->a, &target, "%.*s", STR_ARG(lexer_shown(name)))) {
-        return odata_error_too_complex(r->err);
+        return arena_fail(r->a, r->err);
     }
     if (!lexer_is_identifier(bare)) {
         return odata_error_set(r->err, 400, ODATA_CODE_BAD_QUERY_OPTION, target.ptr,

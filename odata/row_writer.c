@@ -20,6 +20,21 @@ enum step row_writer_fail(struct odata_error *err, const char *internal)
     return STEP_FAIL;
 }
 
+void row_writer_refuse(const struct member *m, const struct bytes *alone, struct odata_error *err)
+{
+    struct str name = str_slice(m->label, 1, str_find(m->label, '"', 1)); /* `"Name":` */
+    if (alone->out_of_memory) {
+        odata_error_out_of_memory(err);
+    } else if (alone->refusal != NULL) {
+        odata_error_set(err, 500, ODATA_CODE_BAD_DATA, "", "a value of '%.*s' is %s", STR_ARG(name),
+                        alone->refusal);
+    } else {
+        odata_error_set(err, 503, ODATA_CODE_MODEL_CHANGED, "",
+                        "a value of '%.*s' does not fit the type of the property", STR_ARG(name));
+        err->retry_after_s = 1;
+    }
+}
+
 static bool push(struct row_writer *w, struct row_frame frame)
 {
     if (w->depth == ROW_WRITER_FRAMES) {
@@ -143,6 +158,28 @@ static void put_link(struct bytes *out, const struct row_link *link, const struc
     bytes_put_char(out, '"');
 }
 
+/* The values of f are written once more, each by itself: which one is it that cannot be? */
+static enum step blame(const struct row_writer *w, const struct row_frame *f,
+                       struct odata_error *err)
+{
+    bool found = w->out->out_of_memory && !odata_error_out_of_memory(err);
+    for (size_t i = 0; i < f->shape->count && !found; i++) {
+        const struct member *m = &f->shape->members[i];
+        struct bytes alone;
+        bytes_init(&alone, SIZE_MAX / 2);
+        if (m->kind == MEMBER_VALUE) {
+            put_value(&alone, m, &f->fields[m->field]);
+        }
+        found = bytes_failed(&alone);
+        if (found) {
+            row_writer_refuse(m, &alone, err);
+        }
+        bytes_fini(&alone);
+    }
+    return found ? STEP_FAIL
+                 : row_writer_fail(err, "a key or count is wrong, or the buffer's limit reached");
+}
+
 /* Writes members of the object on top until they are all written or one is an object or array. */
 static void put_members(struct row_writer *w, struct row_frame *f)
 {
@@ -212,7 +249,7 @@ enum step row_writer_step(struct row_writer *w, size_t high_mark, struct odata_e
         if (f->kind == FRAME_OBJECT) {
             put_members(w, f);
             if (UNLIKELY(bytes_failed(w->out))) {
-                return row_writer_fail(err, "a value was refused, or the buffer's limit reached");
+                return blame(w, f, err);
             }
             if (f != &w->stack[w->depth - 1]) {
                 continue; /* one level deeper */

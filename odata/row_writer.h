@@ -69,6 +69,13 @@ enum step row_writer_step(struct row_writer *w, size_t high_mark,
 /* After STEP_END: closes the object. */
 void row_writer_end(struct row_writer *w);
 
+/*
+ * A value of m could not be written, though alone has no limit: fills err. 503 when memory is short;
+ * 500 BadData when the output has no form for the value, and nothing will help; 503 ModelChanged
+ * when the value is not of the type that the model says.
+ */
+void row_writer_refuse(const struct member *m, const struct bytes *alone, struct odata_error *err);
+
 /* For whatever cannot be written: fills err with a 500 that tells nothing of the inside. */
 enum step row_writer_fail(struct odata_error *err, const char *internal);
 

@@ -214,7 +214,7 @@ bool skip_token_parse(struct arena *a, struct str text, uint64_t check, size_t e
     }
     char *memory = arena_alloc(a, text.len / 4 * 3 + 3);
     if (memory == NULL) {
-        return odata_error_too_complex(err);
+        return arena_fail(a, err);
     }
     struct str octets = {memory, 0};
     if (!decode(memory, text, &octets.len) || octets.len < SMALLEST_TOKEN ||
@@ -234,7 +234,7 @@ bool skip_token_parse(struct arena *a, struct str text, uint64_t check, size_t e
     }
     struct field *values = ARENA_ARRAY(a, count, struct field);
     if (values == NULL) {
-        return odata_error_too_complex(err);
+        return arena_fail(a, err);
     }
     if (!read_values(&rest, values, count)) {
         return bad_token(err, "is damaged");

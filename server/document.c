@@ -68,7 +68,7 @@ bool document_new(struct model *model, struct document **out_document, struct od
     struct document *d = calloc(1, sizeof(*d));
     if (d == NULL) {
         model_release(model);
-        return odata_error_set(err, 500, ODATA_CODE_INTERNAL, "", "memory is short");
+        return odata_error_out_of_memory(err);
     }
     atomic_init(&d->references, 1);
     d->model = model;

@@ -32,6 +32,7 @@ struct http_conn;
 
 enum {
     HTTP_MOST_HEADERS = 16,
+    HTTP_LONGEST_TYPE = 160,
 };
 
 enum http_body {
@@ -48,6 +49,9 @@ struct http_response {
         const char *value; /* printable ASCII, or the field is left out; lives as the exchange */
     } headers[HTTP_MOST_HEADERS];
     size_t header_count;
+    /* Values that are made for one response: without memory they are still there. */
+    char content_type[HTTP_LONGEST_TYPE + 1];
+    char retry_after[12];
     enum http_body kind;
     struct str body; /* lent until end() */
     bool close;      /* no further request on this connection */

@@ -118,7 +118,7 @@ static void join(struct http_head *h, struct str *field, struct str value)
     size_t length = field->len + 2 + value.len;
     char *joined = arena_alloc(h->arena, length);
     if (joined == NULL) {
-        blame(h, "the header is too large");
+        blame(h, "the header is too large"); /* unless memory is short: http_head_check() */
         return;
     }
     memcpy(joined, field->ptr, field->len);
@@ -202,6 +202,9 @@ static bool check_body(struct http_head *h, struct odata_error *err)
 
 bool http_head_check(struct http_head *h, struct odata_error *err)
 {
+    if (h->arena->out_of_memory) {
+        return odata_error_out_of_memory(err);
+    }
     if (h->flaw != NULL) {
         return refuse(err, h->flaw);
     }

@@ -80,7 +80,7 @@ void http_head_init(struct http_head *h, struct arena *a, struct str method, boo
 void http_head_add(struct http_head *h, struct str name, struct str value);
 
 /*
- * After all fields: false fills err with 400, 431 or 501, and the connection must be closed after
+ * After all fields: false fills err with 400, 431, 501 or 503, and the connection must be closed after
  * that answer, since where the next request begins is not certain.
  */
 bool http_head_check(struct http_head *h, struct odata_error *err) NODISCARD;

@@ -60,7 +60,7 @@ void *http_on_target(void *cls, const char *target, struct MHD_Connection *mhd)
         length = 128; /* for the log */
     }
     if (!arena_copy(&x->arena, (struct str){target, length}, &x->target)) {
-        odata_error_too_complex(&x->refusal);
+        arena_fail(&x->arena, &x->refusal);
     }
     x->target = without_authority(x->target, &x->authority);
     return x;
@@ -142,6 +142,18 @@ static struct MHD_Response *make_response(struct http_exchange *x)
     return NULL;
 }
 
+/* False when memory is short. */
+static bool add_headers(struct MHD_Response *response, const struct http_response *r)
+{
+    bool whole = true;
+    for (size_t i = 0; i < r->header_count && whole; i++) {
+        whole =
+            !is_field_value(r->headers[i].value) ||
+            MHD_add_response_header(response, r->headers[i].name, r->headers[i].value) == MHD_YES;
+    }
+    return whole;
+}
+
 /* Hands x->response to libmicrohttpd. */
 static enum MHD_Result queue_response(struct http_exchange *x)
 {
@@ -153,17 +165,17 @@ static enum MHD_Result queue_response(struct http_exchange *x)
     if (response == NULL) {
         return MHD_NO;
     }
-    for (size_t i = 0; i < r->header_count; i++) {
-        if (is_field_value(r->headers[i].value)) {
-            MHD_add_response_header(response, r->headers[i].name, r->headers[i].value);
-        }
-    }
+    bool whole = add_headers(response, r);
     if (r->kind == HTTP_BODY_HIDDEN) {
         /* libmicrohttpd ends a HEAD of unknown length with a last chunk that no client expects;
            without chunks it does not, and the connection's end is the end. */
         MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     } else if (r->close || c->http->draining) {
-        MHD_add_response_header(response, "Connection", "close");
+        whole = MHD_add_response_header(response, "Connection", "close") == MHD_YES && whole;
+    }
+    if (!whole) {
+        MHD_destroy_response(response);
+        return MHD_NO; /* no memory: no answer is better than one without its fields */
     }
     http_enter(x, EXCHANGE_SENDING);
     x->progress_ms = loop_now_ms(c->http->loop);
@@ -239,8 +251,7 @@ static bool take_body(struct http_exchange *x, const char *data, size_t size)
     if (x->body_seen <= options->max_body_bytes) {
         bytes_put(&x->body_bytes, data, size);
         if (bytes_failed(&x->body_bytes) && x->refusal.http_status == 0) {
-            odata_error_set(&x->refusal, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "",
-                            "no memory for the body");
+            odata_error_out_of_memory(&x->refusal);
         }
         return true;
     }

@@ -158,7 +158,7 @@ static bool join(struct arena *a, const struct str *parts, size_t count, struct 
     }
     char *text = arena_alloc(a, length + 1);
     if (text == NULL) {
-        return odata_error_too_complex(err);
+        return arena_fail(a, err);
     }
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
@@ -263,7 +263,7 @@ bool links_next_url(struct arena *a, struct str root, struct str raw_path, struc
     size_t room = root.len + 3 * (raw_path.len + raw_query.len) + 16;
     struct bytes out = {.ptr = arena_alloc(a, room), .cap = room, .limit = room};
     if (out.ptr == NULL) {
-        return odata_error_too_complex(err);
+        return arena_fail(a, err);
     }
     bytes_put_str(&out, root);
     put_url(&out, raw_path);
@@ -279,7 +279,7 @@ bool links_next_url(struct arena *a, struct str root, struct str raw_path, struc
     }
     BYTES_PUT_LITERAL(&out, "$skiptoken=");
     if (bytes_failed(&out)) {
-        return odata_error_too_complex(err);
+        return arena_fail(a, err);
     }
     *out_url = bytes_str(&out);
     return true;

@@ -75,7 +75,7 @@ static bool take_query_body(struct http_exchange *x, struct prepared *p, struct 
     }
     if (!arena_format(&x->arena, &p->raw_query, "%.*s&%.*s", STR_ARG(p->raw_query),
                       STR_ARG(body))) {
-        return odata_error_too_complex(err);
+        return arena_fail(&x->arena, err);
     }
     return true;
 }

@@ -27,15 +27,8 @@ void reply_begin(struct http_exchange *x, const struct service *s, int status,
 
 void reply_content_type(struct http_exchange *x, const struct response_format *format)
 {
-    enum {
-        LONGEST_TYPE = 160,
-    };
-    struct bytes text = {.ptr = arena_alloc(&x->arena, LONGEST_TYPE + 1),
-                         .cap = LONGEST_TYPE,
-                         .limit = LONGEST_TYPE};
-    if (text.ptr == NULL) {
-        return;
-    }
+    struct bytes text = {
+        .ptr = x->response.content_type, .cap = HTTP_LONGEST_TYPE, .limit = HTTP_LONGEST_TYPE};
     media_type_put(&text, format);
     if (!bytes_failed(&text)) {
         text.ptr[text.len] = '\0';
@@ -56,10 +49,9 @@ void reply_error(struct http_exchange *x, const struct service *s, enum odata_ve
     reply_begin(x, s, err->http_status, version);
     http_response_header(x, "Content-Type", "application/json;odata.metadata=minimal");
     if (err->retry_after_s > 0) {
-        struct str seconds;
-        if (arena_format(&x->arena, &seconds, "%d", err->retry_after_s)) {
-            http_response_header(x, "Retry-After", seconds.ptr);
-        }
+        snprintf(x->response.retry_after, sizeof(x->response.retry_after), "%d",
+                 err->retry_after_s);
+        http_response_header(x, "Retry-After", x->response.retry_after);
     }
     if (err->http_status == 405) {
         http_response_header(x, "Allow", ROUTE_ALLOW);
@@ -120,6 +112,7 @@ void reply_ready(struct http_exchange *x, const struct service *s)
 
 void reply_metrics(struct http_exchange *x, const struct service *s)
 {
+    struct odata_error err;
     bytes_clear(&x->out);
     metrics_write(s->metrics, s->worker_count, &x->out);
     bytes_format(&x->out,
@@ -129,6 +122,11 @@ void reply_metrics(struct http_exchange *x, const struct service *s)
                  "sluice_model_loads_total{result=\"failed\"} %llu\n",
                  (unsigned long long)atomic_load(&s->model_loads),
                  (unsigned long long)atomic_load(&s->model_load_failures));
+    if (bytes_failed(&x->out)) {
+        bytes_fail(&x->out, &err);
+        reply_error(x, s, ODATA_4_0, &err);
+        return;
+    }
     reply_begin(x, s, 200, ODATA_4_0);
     http_response_header(x, "Content-Type", "text/plain;version=0.0.4;charset=utf-8");
     reply_body(x, bytes_str(&x->out));

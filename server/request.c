@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "odata/feed_writer.h"
@@ -180,20 +181,15 @@ static enum step write_rows(struct request *r)
         high_mark = STREAM_PART_BYTES;
     }
     enum step step = feed_writer_step(r->writer, high_mark - high_mark / ROW_SLACK_PART, &r->err);
-    if (bytes_failed(&r->x->out)) {
-        /* The buffer has no limit that a row could reach, so the writer met a value that it cannot
-           write: an array of more dimensions than its column declares, or a composite type that was
-           made anew with other attributes (storage has compared the types that are PostgreSQL's
-           own). Or memory is short, and then it is right as well to come again. */
+    if (step == STEP_FAIL && bytes_failed(&r->x->out) &&
+        strcmp(r->err.code, ODATA_CODE_MODEL_CHANGED) == 0) {
+        /* A composite type was made anew with other attributes, for example: storage has compared
+           the types that are PostgreSQL's own. */
         const struct service *s = r->env->service;
-        odata_error_set(&r->err, 503, ODATA_CODE_MODEL_CHANGED, "",
-                        "a value of the result does not fit the type of its property");
-        r->err.retry_after_s = 1;
         metrics_add(r->env->metrics, METRIC_MODEL_STALE, 1);
         if (s->model_stale != NULL) {
             s->model_stale(s->model_stale_ctx);
         }
-        return STEP_FAIL;
     }
     return step;
 }
@@ -319,7 +315,7 @@ static bool open_writer(struct request *r, const struct sql_read *sql)
     struct row_source *source = r->read == NULL ? &r->no_rows : db_read_source(r->read);
     r->writer = feed_writer_new(&spec, source, &r->x->out);
     if (r->writer == NULL) {
-        return odata_error_set(&r->err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
+        return odata_error_out_of_memory(&r->err);
     }
     return true;
 }
@@ -360,9 +356,9 @@ static void respond_service_document(struct request *r)
     bool whole = links_context_url(&x->arena, r->p.root, STR(""), &context, &r->err);
     if (whole) {
         service_doc_put(&x->out, r->document->model, &r->p.format, context);
+        whole = !bytes_failed(&x->out) || bytes_fail(&x->out, &r->err);
     }
-    if (!whole || bytes_failed(&x->out)) {
-        odata_error_set(&r->err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
+    if (!whole) {
         respond_error(r);
         return;
     }

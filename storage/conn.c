@@ -240,12 +240,23 @@ static void handle(struct conn *c, PGresult *res)
     }
 }
 
+/*
+ * libpq 15 swallows ReadyForQuery when it has no memory for that result: it stays busy for ever, and
+ * only its error message tells (pqParseInput3(), case 'Z'). An error that PostgreSQL has sent may
+ * say the same before its ReadyForQuery is here; then a connection is closed in vain.
+ */
+static bool has_lost_sync(const struct conn *c)
+{
+    return c->slot_count > 0 && head_slot(c)->kind == SLOT_SYNC &&
+           strstr(PQerrorMessage(c->pg), "out of memory") != NULL;
+}
+
 static void dispatch(struct conn *c)
 {
     while (c->slot_count > 0 && !c->paused && !c->broken && !PQisBusy(c->pg)) {
         handle(c, PQgetResult(c->pg));
     }
-    if (PQstatus(c->pg) == CONNECTION_BAD && !c->paused) {
+    if (!c->paused && (PQstatus(c->pg) == CONNECTION_BAD || has_lost_sync(c))) {
         mark_broken(c);
     }
     if (c->unsynced && !c->broken && c->slot_count > 0 && !c->paused) {

@@ -220,6 +220,9 @@ static bool send_stream(struct db_read *r)
         send_count(r);
     }
     cursor_set_start(&r->set, r->conn, &r->seat.client);
+    if (cursor_set_failed(&r->set)) {
+        return false; /* no row would ever come, and nobody be told */
+    }
     conn_sync(r->conn, &r->seat.client);
     r->set.unsynced = false;
     if (!r->waiting) {
@@ -239,8 +242,7 @@ static void sync_if_needed(struct db_read *r)
 static void fail_memory(struct db_read *r)
 {
     struct odata_error err;
-    (void)odata_error_set(&err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
-    err.retry_after_s = 1;
+    (void)odata_error_out_of_memory(&err);
     fail(r, &err);
 }
 
@@ -671,7 +673,7 @@ bool db_read_open(struct pool *pool, const struct sql_read *sql,
     }
     if (r == NULL || r->fields == NULL) {
         free(r);
-        return odata_error_set(err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "memory is short");
+        return odata_error_out_of_memory(err);
     }
     r->source.ops = &SOURCE_OPS;
     r->seat.client.ops = &CLIENT_OPS;

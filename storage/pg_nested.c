@@ -92,6 +92,9 @@ static inline bool write_bare_item(struct bytes *out, struct pg_rest *rest, char
     const char *p = find_any(text, rest->end, delimiter, '{', '}');
     size_t len = (size_t)(p - text);
     if (UNLIKELY(len == 0 || (p < rest->end && *p != delimiter))) {
+        if (p == text && p < rest->end && *p == '{') {
+            bytes_refuse(out, "an array of several dimensions, which no collection can be");
+        }
         return false;
     }
     rest->at = p;

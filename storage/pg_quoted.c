@@ -163,6 +163,7 @@ static void write_from_heap(struct bytes *out, const char *text, size_t len,
         form->write(out, scratch, length, form);
     } else {
         out->failed = true;
+        out->out_of_memory = scratch == NULL;
     }
     free(scratch);
 }

@@ -152,6 +152,12 @@ static bool seat_head(struct pool *p, enum seat_kind kind)
         conn_sync(&pc->conn, NULL);
     }
     s->ops->seated(s, &pc->conn);
+    if (pc->conn.broken && kind == SEAT_SHARED && s->state == SEAT_SEATED && s->pc == pc &&
+        s->client.in_flight == 0) {
+        /* Nothing could be sent, so there is nothing in flight with which it would be lost. */
+        s->client.ops->lost(&s->client, PQerrorMessage(pc->conn.pg));
+        return true;
+    }
     if (s->is_alone && kind == SEAT_SHARED) {
         conn_sync(&pc->conn, NULL);
     }

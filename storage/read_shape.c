@@ -14,9 +14,9 @@ struct shaping {
     const char *prefix; /* of control information: "odata." in 4.0 */
 };
 
-static bool too_complex(const struct shaping *s)
+static bool no_room(const struct shaping *s)
 {
-    return odata_error_too_complex(s->r->err);
+    return arena_fail(s->r->arena, s->r->err);
 }
 
 static struct member *add_member(struct shaping *s, enum member_kind kind)
@@ -37,7 +37,7 @@ static bool put_label(const struct shaping *s, struct member *m, struct str name
                                 annotated ? str_from(s->prefix) : STR(""),
                                 str_from(annotation),
                                 STR("\":")};
-    return arena_join(s->r->arena, parts, ARRAY_SIZE(parts), &m->label) || too_complex(s);
+    return arena_join(s->r->arena, parts, ARRAY_SIZE(parts), &m->label) || no_room(s);
 }
 
 /* The entity's id with something behind it: prefix, key, suffix. */
@@ -48,7 +48,7 @@ static bool make_link(const struct shaping *s, const char *slash, struct str suf
     const struct entity_type *type = s->source->type;
     struct row_link *link = ARENA_NEW(a, struct row_link);
     if (link == NULL) {
-        return too_complex(s);
+        return no_room(s);
     }
     link->key_count = type->key.count;
     link->keys = ARENA_ARRAY(a, type->key.count, struct link_key);
@@ -56,18 +56,18 @@ static bool make_link(const struct shaping *s, const char *slash, struct str suf
         !arena_format(a, &link->prefix, "%.*s%.*s", STR_ARG(s->r->options->service_root),
                       STR_ARG(type->set->name)) ||
         !arena_format(a, &link->suffix, "%s%.*s", slash, STR_ARG(suffix))) {
-        return too_complex(s);
+        return no_room(s);
     }
     for (size_t i = 0; i < type->key.count; i++) {
         const struct property *p = type->key.properties[i];
         link->keys[i].name = STR("");
         if (type->key.count > 1 &&
             !arena_format(a, &link->keys[i].name, "%.*s=", STR_ARG(p->name))) {
-            return too_complex(s);
+            return no_room(s);
         }
         link->keys[i].form = pg_value_url_form(&p->type, &p->pg);
         if (link->keys[i].form == NULL) {
-            return too_complex(s);
+            return no_room(s);
         }
         if (!columns_add_property(s->r, s->columns, s->source, p, &link->keys[i].field)) {
             return false;
@@ -91,7 +91,7 @@ static bool add_entity_metadata(struct shaping *s)
     struct member *m = add_member(s, MEMBER_CONSTANT);
     if (!arena_format(s->r->arena, &m->label, "\"@%stype\":\"#%.*s.%.*s\"", s->prefix,
                       STR_ARG(type->namespace), STR_ARG(type->name))) {
-        return too_complex(s);
+        return no_room(s);
     }
     return add_link(s, STR(""), "id", "", STR("")) && add_link(s, STR(""), "editLink", "", STR(""));
 }
@@ -126,7 +126,7 @@ static bool add_type(struct shaping *s, const struct property *p)
                         STR_ARG(p->name), s->prefix, hash ? "#" : "",
                         t->collection ? "Collection(" : "", STR_ARG(space), built_in ? "" : ".",
                         STR_ARG(name), t->collection ? ")" : "") ||
-           too_complex(s);
+           no_room(s);
 }
 
 static bool put_form(const struct shaping *s, struct member *m, const struct type_ref *type,
@@ -134,7 +134,7 @@ static bool put_form(const struct shaping *s, struct member *m, const struct typ
 {
     m->collection_null_is_empty = type->collection;
     m->form = pg_value_json_form(s->r->arena, type, pg, &s->r->options->format);
-    return m->form != NULL || too_complex(s);
+    return m->form != NULL || no_room(s);
 }
 
 static bool add_property(struct shaping *s, const struct property *p)
@@ -171,7 +171,7 @@ static bool is_linked(const struct selection *selection, const struct navigation
 static bool add_navigation_links(struct shaping *s, const struct navigation *n)
 {
     struct str suffix;
-    return (arena_format(s->r->arena, &suffix, "%.*s/$ref", STR_ARG(n->name)) || too_complex(s)) &&
+    return (arena_format(s->r->arena, &suffix, "%.*s/$ref", STR_ARG(n->name)) || no_room(s)) &&
            add_link(s, n->name, "associationLink", "/", suffix) &&
            add_link(s, n->name, "navigationLink", "/", n->name);
 }
@@ -245,14 +245,14 @@ static bool start(struct shaping *s, size_t most)
 {
     s->members = ARENA_ARRAY(s->r->arena, most, struct member);
     s->prefix = s->r->options->format.version == ODATA_4_0 ? "odata." : "";
-    return s->members != NULL || too_complex(s);
+    return s->members != NULL || no_room(s);
 }
 
 static bool finish(const struct shaping *s, const struct shape **out)
 {
     struct shape *shape = ARENA_NEW(s->r->arena, struct shape);
     if (shape == NULL) {
-        return too_complex(s);
+        return no_room(s);
     }
     shape->members = s->members;
     shape->count = s->count;

@@ -195,7 +195,7 @@ bool session_params_make(struct arena *a, const char *db_uri, const struct sessi
         int64_t seconds = o->connect_timeout_ms / 1000 + (o->connect_timeout_ms % 1000 > 0);
         struct str text;
         if (!arena_format(a, &text, "%" PRId64, seconds < INT32_MAX ? seconds : INT32_MAX)) {
-            return odata_error_too_complex(err);
+            return arena_fail(a, err);
         }
         params.keywords[count] = "connect_timeout";
         params.values[count++] = text.ptr;

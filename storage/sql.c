@@ -107,13 +107,17 @@ void sql_put_array_param(struct sql *s, struct str value, struct str cast)
     BYTES_PUT_LITERAL(s->out, "[]");
 }
 
+void sql_note_failure(struct sql *s, const struct bytes *text)
+{
+    s->failed = s->failed || bytes_failed(text);
+    s->arena->out_of_memory = s->arena->out_of_memory || text->out_of_memory;
+}
+
 bool sql_finish(struct sql *s, struct sql_statement *out)
 {
     size_t len = 0;
     for (size_t i = 0; i < SQL_PIECE_COUNT; i++) {
-        if (bytes_failed(&s->pieces[i])) {
-            return false;
-        }
+        sql_note_failure(s, &s->pieces[i]);
         len += s->pieces[i].len;
     }
     char *text = s->failed ? NULL : arena_alloc(s->arena, len + 1);

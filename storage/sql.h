@@ -67,8 +67,11 @@ void sql_put_param(struct sql *s, struct str value, struct str cast);
 /* `$n::cast[]` */
 void sql_put_array_param(struct sql *s, struct str value, struct str cast);
 
-/* The whole statement. False when something failed: the arena's limit, memory, or more than
-   LIMIT_SQL_PARAMS parameters. */
+/* The statement fails with a text that was made for it, when that has failed. */
+void sql_note_failure(struct sql *s, const struct bytes *text);
+
+/* The whole statement. False when something failed, and arena_fail() says what: the arena's limit,
+   more than LIMIT_SQL_PARAMS parameters, or memory. */
 bool sql_finish(struct sql *s, struct sql_statement *out) NODISCARD;
 
 #endif

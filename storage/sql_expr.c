@@ -197,7 +197,7 @@ static void put_array(struct sql *s, const struct bound_expr *e)
         bytes_put_char(&text, '"');
     }
     bytes_put_char(&text, '}');
-    s->failed = s->failed || bytes_failed(&text);
+    sql_note_failure(s, &text);
     sql_put_array_param(s, bytes_str(&text), sql_cast(&e->args[1]->type, e->args[1]->pg));
     bytes_fini(&text);
 }

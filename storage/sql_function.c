@@ -78,7 +78,7 @@ static void put_pattern(struct sql *s, struct str text, bool open_start, bool op
     if (open_end) {
         bytes_put_char(&pattern, '%');
     }
-    s->failed = s->failed || bytes_failed(&pattern);
+    sql_note_failure(s, &pattern);
     sql_put_param(s, bytes_str(&pattern), STR("text"));
     bytes_fini(&pattern);
 }

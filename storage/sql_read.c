@@ -24,7 +24,7 @@ bool columns_add(struct reading *r, struct columns *c, const struct column *colu
         size_t room = c->room == 0 ? 32 : c->room * 2;
         struct column *grown = ARENA_ARRAY(r->arena, room, struct column);
         if (grown == NULL) {
-            return odata_error_too_complex(r->err);
+            return arena_fail(r->arena, r->err);
         }
         if (c->count > 0) {
             memcpy(grown, c->items, c->count * sizeof(*grown));
@@ -290,7 +290,7 @@ static bool end_statement(struct reading *r, struct sql *s, struct sql_statement
 {
     bool ok = sql_finish(s, out);
     sql_fini(s);
-    return ok || odata_error_too_complex(r->err);
+    return ok || arena_fail(r->arena, r->err);
 }
 
 static bool build_root_statement(struct reading *r, const struct read *read,
@@ -476,7 +476,7 @@ static bool expect_types(struct reading *r, const struct columns *columns, struc
 {
     uint32_t *types = ARENA_ARRAY(r->arena, level->field_count, uint32_t);
     if (types == NULL) {
-        return odata_error_too_complex(r->err);
+        return arena_fail(r->arena, r->err);
     }
     for (size_t i = 0; i < columns->count; i++) {
         types[i] = expected_type(&columns->items[i]);
@@ -492,7 +492,7 @@ static bool build_child_statement(struct reading *r, const struct expansion *x,
     bool lateral = read->has_top || read->skip > 0;
     unsigned *order_fields = ARENA_ARRAY(r->arena, read->order_count + 1, unsigned);
     if (order_fields == NULL) {
-        return odata_error_too_complex(r->err);
+        return arena_fail(r->arena, r->err);
     }
     for (size_t i = 0; lateral && i < read->order_count; i++) {
         if (!add_sort(r, columns, read->order[i].expr, &order_fields[i])) {
@@ -538,7 +538,7 @@ bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
     level->parent_key_count = near_count(x->navigation);
     unsigned *keys = ARENA_ARRAY(r->arena, level->parent_key_count, unsigned);
     if (keys == NULL) {
-        return odata_error_too_complex(r->err);
+        return arena_fail(r->arena, r->err);
     }
     for (size_t i = 0; i < level->parent_key_count; i++) {
         if (!columns_add_property(r, parent_columns, x->parent, near_property(x->navigation, i),
@@ -559,7 +559,7 @@ static bool link_children(struct reading *r)
     for (size_t i = 0; i < r->level_count; i++) {
         size_t *children = ARENA_ARRAY(r->arena, r->level_count, size_t);
         if (children == NULL) {
-            return odata_error_too_complex(r->err);
+            return arena_fail(r->arena, r->err);
         }
         for (size_t k = 1; k < r->level_count; k++) {
             if (r->levels[k].parent == i) {
@@ -590,7 +590,7 @@ static bool build_tokens(struct reading *r, const struct read *read, struct colu
     }
     unsigned *fields = ARENA_ARRAY(r->arena, read->order_count, unsigned);
     if (fields == NULL) {
-        return odata_error_too_complex(r->err);
+        return arena_fail(r->arena, r->err);
     }
     for (size_t i = 0; i < read->order_count; i++) {
         if (!add_sort(r, columns, read->order[i].expr, &fields[i])) {
@@ -606,7 +606,7 @@ static bool build_rows(struct reading *r, const struct read *read, struct sql_re
 {
     r->levels = ARENA_ARRAY(r->arena, 1 + count_levels(read->selection), struct sql_level);
     if (r->levels == NULL) {
-        return odata_error_too_complex(r->err);
+        return arena_fail(r->arena, r->err);
     }
     r->level_count = 1;
     struct columns columns = {0};
@@ -638,7 +638,7 @@ bool sql_read_build(struct arena *a, const struct plan *plan,
     const struct read *read = plan->read;
     struct sql_read *out = ARENA_NEW(a, struct sql_read);
     if (out == NULL) {
-        return odata_error_too_complex(err);
+        return arena_fail(a, err);
     }
     out->has_count = read->has_count || read->count_rows;
     out->guards_parent = needs_guard(read);

@@ -157,11 +157,14 @@ class Daemon:
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as f:
             return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
 
+    def has_sanitizer(self):
+        with open(f"/proc/{self.process.pid}/maps", encoding="utf-8", errors="replace") as f:
+            return re.search(r"lib[at]san", f.read()) is not None
+
     def memory_can_be_judged(self):
         """A sanitizer keeps a shadow of each byte and holds freed blocks back."""
-        with open(f"/proc/{self.process.pid}/maps", encoding="utf-8", errors="replace") as f:
-            if re.search(r"lib[at]san", f.read()):
-                raise Skipped("memory says nothing under a sanitizer")
+        if self.has_sanitizer():
+            raise Skipped("memory says nothing under a sanitizer")
 
     def cpu_seconds(self):
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as f:
