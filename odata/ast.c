@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "odata/ast.h"
+#include "odata/apply.h"
 
 static void dump_query_options(const struct query *q, struct bytes *out);
 
@@ -324,9 +324,15 @@ void query_dump(const struct query *q, struct bytes *out)
         bytes_put_str(out, STR("max"));
     }
     dump_number(&d, "levels", q->has_levels && !q->levels_max, q->levels);
-    dump_raw(&d, "compute", &q->compute);
+    if (q->compute_count > 0) {
+        begin(&d, "compute");
+        compute_dump(q->compute, q->compute_count, out);
+    }
     dump_raw(&d, "search", &q->search);
-    dump_raw(&d, "apply", &q->apply);
+    if (q->apply != NULL) {
+        begin(&d, "apply");
+        sequence_dump(q->apply, out);
+    }
     dump_raw(&d, "index", &q->index);
     dump_raw(&d, "format", &q->format);
     dump_raw(&d, "skiptoken", &q->skiptoken);

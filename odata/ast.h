@@ -19,6 +19,8 @@
 #include "odata/str.h"
 
 struct query;
+struct compute_item; /* odata/apply.h, as is struct sequence */
+struct sequence;
 
 enum literal_kind {
     LITERAL_NULL,
@@ -198,9 +200,10 @@ struct query {
     bool has_levels;
     bool levels_max;
     uint64_t levels;
-    struct raw_option compute;
+    struct compute_item *compute;
+    size_t compute_count;
+    struct sequence *apply; /* NULL when it is not given */
     struct raw_option search;
-    struct raw_option apply;
     struct raw_option index;
     struct raw_option format;
     struct raw_option skiptoken;

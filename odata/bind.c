@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "odata/apply.h"
 #include "odata/bind_priv.h"
 #include "odata/limits.h"
 #include "odata/skip_token.h"
@@ -61,16 +62,15 @@ bool bind_refuse_later(struct binder *b, const struct query *q)
     const struct {
         const struct raw_option *option;
         const char *name;
-    } later[] = {{&q->search, "$search"},
-                 {&q->apply, "$apply"},
-                 {&q->compute, "$compute"},
-                 {&q->index, "$index"},
-                 {&q->deltatoken, "$deltatoken"}};
+    } later[] = {{&q->search, "$search"}, {&q->index, "$index"}, {&q->deltatoken, "$deltatoken"}};
     for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
         if (later[i].option->given) {
             return odata_error_not_implemented(b->err, later[i].name, "%s is not implemented",
                                                later[i].name);
         }
+    }
+    if (q->apply != NULL) {
+        return odata_error_not_implemented(b->err, "$apply", "$apply is not implemented");
     }
     return true;
 }
@@ -104,6 +104,8 @@ static bool check_fit(struct binder *b, const struct query *q, enum fits kind)
         {q->orderby_count > 0, ROWS | REFS | COUNT, COMPLEX, "$orderby", ODATA_CODE_BAD_ORDERBY},
         {q->has_select, ROWS | ENTITY | COUNT, COMPLEX, "$select", ODATA_CODE_BAD_SELECT},
         {q->has_expand, ROWS | ENTITY | COUNT, COMPLEX, "$expand", ODATA_CODE_BAD_EXPAND},
+        {q->compute_count > 0, ROWS | ENTITY | REFS | COUNT, COMPLEX, "$compute",
+         ODATA_CODE_BAD_COMPUTE},
         {q->has_top, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$top", ODATA_CODE_BAD_QUERY_OPTION},
         {q->has_skip, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$skip", ODATA_CODE_BAD_QUERY_OPTION},
         {q->has_count, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$count",
@@ -146,6 +148,9 @@ static uint64_t token_check(struct binder *b, const struct read *read, const str
             hash = fold(hash, step->key_properties[k]->name);
             hash = fold(hash, step->key_values[k]->text);
         }
+    }
+    for (size_t i = 0; i < q->compute_count; i++) {
+        hash = bind_hash_expr(b, fold(hash, q->compute[i].alias), q->compute[i].expr);
     }
     if (q->filter != NULL) {
         hash = bind_hash_expr(b, fold(hash, STR("$filter")), q->filter);
@@ -238,11 +243,34 @@ static bool bind_paging(struct binder *b, const struct query *q, struct read *re
     return true;
 }
 
+/* The rows of the path, with computed properties: the last step's source is another one. */
+static bool bind_computed(struct binder *b, const struct query *q, struct read *read)
+{
+    struct path_step *steps = ARENA_ARRAY(b->arena, read->step_count, struct path_step);
+    if (steps == NULL) {
+        return odata_error_too_complex(b->err);
+    }
+    struct source *source =
+        bind_compute(b, &clause_compute, read->source, q->compute, q->compute_count);
+    if (source == NULL) {
+        return false;
+    }
+    memcpy(steps, read->steps, read->step_count * sizeof(*steps));
+    steps[read->step_count - 1].source = source;
+    read->steps = steps;
+    read->source = source;
+    read->type = source->type;
+    return true;
+}
+
 static bool bind_rows(struct binder *b, const struct bound_path *path, const struct query *q)
 {
     struct read *read = path->read;
     if (read->value != NULL) {
         return true;
+    }
+    if (q->compute_count > 0 && !bind_computed(b, q, read)) {
+        return false;
     }
     if (!bind_filter(b, q, read)) {
         return false;

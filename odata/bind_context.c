@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "odata/apply.h"
 #include "odata/bind_priv.h"
 #include "odata/limits.h"
 
@@ -115,7 +116,8 @@ static void put_expand(struct binder *b, struct bytes *out, const struct expand_
                        bool *any)
 {
     const struct query *nested = item->options;
-    bool has_list = nested != NULL && (nested->has_select || nested->has_expand);
+    bool has_list =
+        nested != NULL && (nested->has_select || nested->has_expand || nested->compute_count > 0);
     bool old = b->options->format.version == ODATA_4_0;
     struct str name = item->path[item->path_count - 1];
     if (item->count || str_eq(name, STR("*")) || (old && (!has_list || item->ref))) {
@@ -142,6 +144,14 @@ static void put_expand(struct binder *b, struct bytes *out, const struct expand_
 static void put_select_list(struct binder *b, struct bytes *out, const struct query *q)
 {
     bool any = false;
+    if (!q->has_select && q->compute_count > 0) {
+        put_separator(out, &any);
+        bytes_put_char(out, '*');
+        for (size_t i = 0; i < q->compute_count; i++) {
+            put_separator(out, &any);
+            put_name(out, q->compute[i].alias);
+        }
+    }
     for (size_t i = 0; i < q->select_count; i++) {
         if (is_listed(q, i)) {
             continue;

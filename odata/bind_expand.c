@@ -52,6 +52,7 @@ static bool check_options(struct binder *b, const struct expanding *x)
         {q->has_select, !x->ref && !x->count, "$select"},
         {q->has_expand, !x->ref && !x->count, "$expand"},
         {q->has_levels, !x->ref && !x->count, "$levels"},
+        {q->compute_count > 0, !x->count, "$compute"},
         {q->skiptoken.given, false, "$skiptoken"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(fits); i++) {
@@ -99,6 +100,30 @@ static const struct selection *select_target(struct binder *b, const struct expa
     return expand_again(b, x, target, selection) ? selection : NULL;
 }
 
+/* The entities behind the navigation, with computed properties when there are some. */
+static struct source *bind_target(struct binder *b, const struct expanding *x)
+{
+    struct source *source = bind_source_new(b, x->navigation->target);
+    const struct query *q = x->options;
+    if (source == NULL || q == NULL || q->compute_count == 0) {
+        return source;
+    }
+    return bind_compute(b, &clause_compute, source, q->compute, q->compute_count);
+}
+
+/* The same for a to-one navigation: joined to the row it belongs to. */
+static struct source *join_target(struct binder *b, const struct expanding *x)
+{
+    if (x->options == NULL || x->options->compute_count == 0) {
+        return bind_source_join(b, x->source, x->navigation, false);
+    }
+    struct source *source = bind_target(b, x);
+    if (source != NULL) {
+        bind_source_attach(x->source, x->navigation, source);
+    }
+    return source;
+}
+
 static bool expand_to_many(struct binder *b, const struct expanding *x, struct expansion *made)
 {
     static const struct query none;
@@ -107,12 +132,12 @@ static bool expand_to_many(struct binder *b, const struct expanding *x, struct e
     if (read == NULL) {
         return arena_fail(b->arena, b->err);
     }
-    read->type = x->navigation->target;
-    read->source = bind_source_new(b, read->type);
+    read->source = bind_target(b, x);
     made->read = read;
     if (read->source == NULL) {
         return false;
     }
+    read->type = read->source->type;
     struct scope scope = {.root = read->source, .clause = &clause_filter, .in_filter = true};
     if (q->filter != NULL) {
         read->filter = bind_condition(b, &scope, q->filter);
@@ -161,7 +186,7 @@ static bool expand_one(struct binder *b, const struct expanding *x, struct selec
     if (x->navigation->collection) {
         ok = expand_to_many(b, x, made);
     } else {
-        made->source = bind_source_join(b, x->source, x->navigation, false);
+        made->source = join_target(b, x);
         made->selection = made->source == NULL ? NULL : select_target(b, x, made->source);
         ok = made->selection != NULL;
     }

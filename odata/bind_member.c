@@ -7,7 +7,7 @@ const struct bound_expr *bind_property_expr(struct binder *b, const struct sourc
     struct bound_expr *e = bind_new(b, BOUND_PROPERTY, EDM_NONE, 0);
     if (e != NULL) {
         e->type = p->type;
-        e->pg = &p->pg;
+        e->pg = p->pg.cast.len > 0 ? &p->pg : NULL; /* a computed one is as its type says */
         e->source = source;
         e->property = p;
         e->nullable = p->type.nullable || p->type.collection || source->nullable;

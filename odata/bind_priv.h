@@ -26,6 +26,8 @@ extern const struct clause clause_filter;
 extern const struct clause clause_orderby;
 extern const struct clause clause_select;
 extern const struct clause clause_expand;
+extern const struct clause clause_compute;
+extern const struct clause clause_apply;
 
 /* A name that a lambda gives: its entities, or the items of a collection. */
 struct variable {
@@ -41,6 +43,7 @@ struct binder {
     struct query *request; /* the request's options: its aliases are seen everywhere */
     struct odata_error *err;
     unsigned next_number; /* of sources and lambda variables */
+    unsigned next_column; /* of columns that are made for the request */
     size_t expand_depth;
     size_t expr_depth;
     struct source *it; /* $it of the request */
@@ -61,6 +64,9 @@ struct source *bind_source_new(struct binder *b, const struct entity_type *type)
 /* The entity behind a to-one navigation; the same one each time. NULL when memory is short. */
 struct source *bind_source_join(struct binder *b, struct source *from, const struct navigation *via,
                                 bool in_filter) NODISCARD;
+
+/* Hangs a root of its own, derived from via's target, on `from`: an entity behind a to-one. */
+void bind_source_attach(struct source *from, const struct navigation *via, struct source *made);
 
 /* 400 with the clause's code, naming the byte. Returns false. */
 bool bind_fail(struct binder *b, const struct clause *c, size_t offset, const char *fmt, ...)
@@ -168,6 +174,30 @@ struct selection *bind_selection(struct binder *b, struct source *source,
 
 bool bind_expand(struct binder *b, struct source *source, const struct query *q,
                  struct selection *selection) NODISCARD;
+
+/* bind_derived.c: types and sources that are made for one request */
+
+/* A property for a value: its column is a new name that no column of `beside` has (or NULL). */
+bool bind_new_property(struct binder *b, const struct entity_type *beside, struct str name,
+                       const struct bound_expr *value, struct property *out) NODISCARD;
+/* 400 when t has a member of this name. */
+bool bind_check_alias(struct binder *b, const struct clause *c, const struct entity_type *t,
+                      struct str alias, size_t offset) NODISCARD;
+/* 400 or 501 when a property cannot hold the value. */
+bool bind_check_value(struct binder *b, const struct clause *c, const struct expr *e,
+                      const struct bound_expr *value) NODISCARD;
+/* from with more properties; the columns of all the others stay. NULL when memory is short. */
+const struct entity_type *bind_extend_type(struct binder *b, const struct entity_type *from,
+                                           const struct property *more, size_t count) NODISCARD;
+/* d passes on every property of t. */
+struct derived;
+bool bind_pass_all(struct binder *b, const struct entity_type *t, struct derived *d) NODISCARD;
+
+/* bind_compute.c */
+
+/* The rows of `from` with the items as further properties; $it moves along. NULL fills the error. */
+struct source *bind_compute(struct binder *b, const struct clause *c, struct source *from,
+                            const struct compute_item *items, size_t count) NODISCARD;
 
 /* bind_orderby.c */
 

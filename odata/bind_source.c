@@ -9,6 +9,8 @@ const struct clause clause_filter = {"$filter", ODATA_CODE_BAD_FILTER};
 const struct clause clause_orderby = {"$orderby", ODATA_CODE_BAD_ORDERBY};
 const struct clause clause_select = {"$select", ODATA_CODE_BAD_SELECT};
 const struct clause clause_expand = {"$expand", ODATA_CODE_BAD_EXPAND};
+const struct clause clause_compute = {"$compute", ODATA_CODE_BAD_COMPUTE};
+const struct clause clause_apply = {"$apply", ODATA_CODE_BAD_APPLY};
 
 enum {
     /* Longest name quoted in a message: two of them and the sentence fit into the error. */
@@ -35,6 +37,21 @@ static void mark_in_filter(struct source *s)
     }
 }
 
+void bind_source_attach(struct source *from, const struct navigation *via, struct source *made)
+{
+    struct source *root = from->root;
+    made->root = root;
+    made->from = from;
+    made->via = via;
+    made->nullable = true;
+    if (root->last_joined == NULL) {
+        root->joined = made;
+    } else {
+        root->last_joined->next = made;
+    }
+    root->last_joined = made;
+}
+
 struct source *bind_source_join(struct binder *b, struct source *from, const struct navigation *via,
                                 bool in_filter)
 {
@@ -48,16 +65,7 @@ struct source *bind_source_join(struct binder *b, struct source *from, const str
         if (s == NULL) {
             return NULL;
         }
-        s->root = root;
-        s->from = from;
-        s->via = via;
-        s->nullable = true;
-        if (root->last_joined == NULL) {
-            root->joined = s;
-        } else {
-            root->last_joined->next = s;
-        }
-        root->last_joined = s;
+        bind_source_attach(from, via, s);
     }
     if (in_filter) {
         mark_in_filter(s);
@@ -116,5 +124,8 @@ bool bind_fail_unknown(struct binder *b, const struct clause *c, size_t offset,
 
 bool bind_is_own_type(const struct binder *b, struct str name, const struct entity_type *t)
 {
-    return str_find(name, '.', 0) < name.len && model_find_type(b->options->model, name) == t;
+    const struct entity_type *named =
+        str_find(name, '.', 0) < name.len ? model_find_type(b->options->model, name) : NULL;
+    /* A type with computed properties is made of the one in the model, and has its name. */
+    return named != NULL && str_eq(named->name, t->name) && str_eq(named->namespace, t->namespace);
 }

@@ -21,6 +21,7 @@
  */
 struct source {
     const struct entity_type *type;
+    const struct derived *derived; /* odata/derived.h; NULL: the rows are those of type's table */
     struct source *root;          /* itself for a root */
     struct source *from;          /* not a root: where via starts */
     const struct navigation *via; /* not a root: a to-one navigation */
@@ -30,6 +31,7 @@ struct source {
     unsigned number;              /* unique in the request */
     bool in_filter;               /* decides which rows there are: the count needs it, too */
     bool nullable;                /* there may be none */
+    bool embedded;                /* not a root: its columns stand in the row of from */
 };
 
 enum bound_kind {

@@ -15,6 +15,8 @@ enum {
     /* Levels of nodes in an expression tree: operators in a row count too (a add b add ...), except
        and/or, which are balanced. Bounds the stack of all that recurses over the tree. */
     LIMIT_EXPR_HEIGHT = 512,
+    /* Set transformations of a request, nested ones included: each can be a SELECT of its own. */
+    LIMIT_TRANSFORMATIONS = 64,
     /* Segments of a resource path, and of a path in an expression. */
     LIMIT_PATH_SEGMENTS = 64,
     /* Lists of options inside each other, of $select and $count too, which nest without $expand. */

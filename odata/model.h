@@ -60,6 +60,7 @@ struct property {
     size_t index;           /* its place in the type's properties */
     bool computed;          /* GENERATED ALWAYS: never written by a client */
     bool has_default;       /* may be left out when an entity is created */
+    bool dynamic;           /* made for a request: $metadata does not know it */
 };
 
 struct enum_type {

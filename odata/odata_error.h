@@ -21,6 +21,8 @@
 #define ODATA_CODE_BAD_ORDERBY          "BadOrderBy"
 #define ODATA_CODE_BAD_SELECT           "BadSelect"
 #define ODATA_CODE_BAD_EXPAND           "BadExpand"
+#define ODATA_CODE_BAD_COMPUTE          "BadCompute"
+#define ODATA_CODE_BAD_APPLY            "BadApply"
 #define ODATA_CODE_BAD_SKIP_TOKEN       "BadSkipToken"
 #define ODATA_CODE_BAD_HEADER           "BadHeader"
 #define ODATA_CODE_BAD_VALUE            "BadValue"

@@ -22,6 +22,7 @@ struct parser {
     size_t options_depth; /* lists of options around this place, at most LIMIT_OPTION_DEPTH */
     size_t expand_depth;  /* $expand around this place */
     size_t max_expand_depth;
+    size_t transformations; /* of $apply so far */
 };
 
 /* Where a list of options stands; each option knows where it may. */
@@ -80,6 +81,10 @@ size_t option_index(const struct option_rule *rule);    /* below 32 */
 const char *option_target(const struct option_rule *rule); /* "$top" */
 bool option_parse_request(struct parser *p, const struct option_rule *rule, struct str value,
                           struct query *q) NODISCARD;
+
+/* odata/apply_parse.c */
+bool parser_compute(struct parser *p, struct query *q) NODISCARD;
+bool parser_apply(struct parser *p, struct query *q) NODISCARD;
 
 /* odata/select_parse.c */
 bool parser_select(struct parser *p, struct query *q) NODISCARD;

@@ -43,7 +43,7 @@ static const struct rule {
     {"22P02", 400, ODATA_CODE_BAD_VALUE, 0, "a value does not fit its type"},
     {"22021", 400, ODATA_CODE_BAD_VALUE, 0, "a text holds a character that cannot be stored"},
     {"2201B", 400, ODATA_CODE_BAD_VALUE, 0, "a regular expression cannot be read"},
-    /* Raised by our own statements alone: storage/sql_read.c, put_guard(). */
+    /* Raised by our own statements alone: storage/sql_path.c, sql_put_guard(). */
     {"2201G", 404, ODATA_CODE_NOT_FOUND, 0, "an entity of the path does not exist"},
     {"22", 400, ODATA_CODE_BAD_VALUE, 0, "a value cannot be used in this query"},
     {"23502", 400, ODATA_CODE_BAD_VALUE, 0, "a value is missing"},

@@ -139,7 +139,9 @@ static bool put_form(const struct shaping *s, struct member *m, const struct typ
 
 static bool add_property(struct shaping *s, const struct property *p)
 {
-    if (s->full && !add_type(s, p)) {
+    /* Nothing but the answer says what type a dynamic property has (JSON Format 4.5.3). */
+    bool typed = s->full || (p->dynamic && s->r->options->format.metadata != METADATA_NONE);
+    if (typed && !add_type(s, p)) {
         return false;
     }
     struct member *m = add_member(s, MEMBER_VALUE);

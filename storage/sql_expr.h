@@ -49,6 +49,10 @@ void sql_put_link_table(struct sql *s, const struct navigation *n, const struct 
 /* What values of this type are cast to. */
 struct str sql_cast(const struct type_ref *type, const struct pg_type_ref *pg);
 
+/* sql_derived.c: `SELECT ...` of rows that are not a table's */
+struct derived;
+void sql_put_derived(struct sql *s, const struct derived *d);
+
 /* sql_function.c: a call of a canonical function. */
 void sql_put_call(struct sql *s, const struct bound_expr *e);
 

@@ -3,7 +3,13 @@
 
 void sql_put_table(struct sql *s, const struct source *source)
 {
-    sql_put_qualified(s, source->type->schema, source->type->table);
+    if (source->derived != NULL) {
+        bytes_put_char(s->out, '(');
+        sql_put_derived(s, source->derived);
+        bytes_put_char(s->out, ')');
+    } else {
+        sql_put_qualified(s, source->type->schema, source->type->table);
+    }
     SQL_PUT(s, " AS ");
     sql_put_alias(s, 't', source->number);
 }
@@ -58,7 +64,7 @@ void sql_put_join_on(struct sql *s, const struct navigation *n, const struct sou
 void sql_put_joins(struct sql *s, const struct source *root, bool only_filter)
 {
     for (const struct source *j = root->joined; j != NULL; j = j->next) {
-        if (only_filter && !j->in_filter) {
+        if (j->embedded || (only_filter && !j->in_filter)) {
             continue;
         }
         SQL_PUT(s, " LEFT JOIN ");

@@ -55,20 +55,6 @@ static bool add_sort(struct reading *r, struct columns *c, const struct bound_ex
     return columns_add(r, c, &column, out_field);
 }
 
-void sql_next_condition(struct sql *s, struct conditions *c)
-{
-    sql_put_own(s, c->any ? STR(" AND ") : STR(" WHERE "));
-    c->any = true;
-}
-
-static void put_filter(struct sql *s, struct conditions *c, const struct read *read)
-{
-    if (read->filter != NULL) {
-        sql_next_condition(s, c);
-        sql_put_true(s, read->filter);
-    }
-}
-
 /* `(SELECT count(*) ...)` of an expanded collection, in its parent's row. */
 static void put_nested_count(struct sql *s, const struct expansion *x, const struct source *parent)
 {
@@ -90,7 +76,7 @@ static void put_nested_count(struct sql *s, const struct expansion *x, const str
     } else {
         sql_put_join_on(s, n, parent, rows);
     }
-    put_filter(s, &c, x->read);
+    sql_put_filter(s, &c, x->read);
     bytes_put_char(s->out, ')');
 }
 
@@ -158,12 +144,12 @@ static void put_direction(struct sql *s, const struct bound_order *o)
     }
 }
 
-static void put_order(struct sql *s, const struct read *read)
+void sql_put_order(struct sql *s, const struct bound_order *order, size_t count)
 {
-    for (size_t i = 0; i < read->order_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         sql_put_own(s, i == 0 ? STR(" ORDER BY ") : STR(", "));
-        sql_put_sort(s, read->order[i].expr);
-        put_direction(s, &read->order[i]);
+        sql_put_sort(s, order[i].expr);
+        put_direction(s, &order[i]);
     }
 }
 
@@ -195,7 +181,7 @@ static bool is_usual_limit(uint64_t limit)
  * it makes a plan for any parameters, finds that dear, and plans anew at each run, which costs more
  * than to run it.
  */
-static void put_limit(struct sql *s, bool has_limit, uint64_t limit, uint64_t skip)
+void sql_put_limit(struct sql *s, bool has_limit, uint64_t limit, uint64_t skip)
 {
     if (has_limit) {
         SQL_PUT(s, " LIMIT ");
@@ -209,81 +195,6 @@ static void put_limit(struct sql *s, bool has_limit, uint64_t limit, uint64_t sk
         SQL_PUT(s, " OFFSET ");
         put_bigint(s, skip);
     }
-}
-
-/* The tables of a resource path, from step `last` back to the entity set. */
-static void put_path(struct sql *s, const struct read *read, size_t last)
-{
-    SQL_PUT(s, " FROM ");
-    sql_put_table(s, read->steps[last].source);
-    for (size_t i = last; i > 0; i--) {
-        const struct path_step *step = &read->steps[i];
-        const struct source *parent = read->steps[i - 1].source;
-        if (step->via->link != NULL) {
-            SQL_PUT(s, " JOIN ");
-            sql_put_link_table(s, step->via, step->source);
-            SQL_PUT(s, " ON ");
-            sql_put_link_far(s, step->via, step->source);
-        }
-        SQL_PUT(s, " JOIN ");
-        sql_put_table(s, parent);
-        SQL_PUT(s, " ON ");
-        if (step->via->link != NULL) {
-            sql_put_link_near(s, step->via, parent, step->source);
-        } else {
-            sql_put_join_on(s, step->via, parent, step->source);
-        }
-    }
-}
-
-static void put_keys(struct sql *s, struct conditions *c, const struct read *read, size_t last)
-{
-    for (size_t i = 0; i <= last; i++) {
-        const struct path_step *step = &read->steps[i];
-        for (size_t k = 0; k < step->key_count; k++) {
-            struct bound_expr column = {.kind = BOUND_PROPERTY,
-                                        .type = step->key_properties[k]->type,
-                                        .pg = &step->key_properties[k]->pg,
-                                        .source = step->source,
-                                        .property = step->key_properties[k]};
-            const struct bound_expr *sides[] = {&column, step->key_values[k]};
-            struct bound_expr equal = {
-                .kind = BOUND_OPERATOR, .op = OP_EQ, .args = sides, .arg_count = 2};
-            sql_next_condition(s, c);
-            sql_put_true(s, &equal);
-        }
-    }
-}
-
-/*
- * True when the entity that the path goes through up to `last` is there. When it is not, the
- * statement fails with SQLSTATE 2201G (storage/pg_error.c makes a 404 of it): that is how one round
- * trip tells `no rows` from `no parent`. width_bucket is used for nothing else, and the count keeps
- * the planner from computing it before the rows are known.
- */
-static void put_guard(struct sql *s, const struct read *read, size_t last)
-{
-    struct conditions c = {0};
-    SQL_PUT(s, "(SELECT width_bucket(1::numeric, 0::numeric, 2::numeric, count(*)::int4)");
-    put_path(s, read, last);
-    put_keys(s, &c, read, last);
-    SQL_PUT(s, ") = 1");
-}
-
-/* The path's last step is reached from an entity that must be there, and has no key of its own. */
-static bool needs_guard(const struct read *read)
-{
-    return read->step_count > 1 && read->steps[read->step_count - 1].key_count == 0;
-}
-
-static void put_source_conditions(struct sql *s, struct conditions *c, const struct read *read)
-{
-    put_keys(s, c, read, read->step_count - 1);
-    if (needs_guard(read)) {
-        sql_next_condition(s, c);
-        put_guard(s, read, read->step_count - 2);
-    }
-    put_filter(s, c, read);
 }
 
 static bool end_statement(struct reading *r, struct sql *s, struct sql_statement *out)
@@ -303,14 +214,14 @@ static bool build_root_statement(struct reading *r, const struct read *read,
     SQL_PUT(&s, "SELECT ");
     put_columns(&s, columns, false);
     sql_into(&s, SQL_FROM);
-    put_path(&s, read, read->step_count - 1);
+    sql_put_path(&s, read, read->step_count - 1);
     sql_put_joins(&s, read->source, false);
     sql_into(&s, SQL_WHERE);
-    put_source_conditions(&s, &c, read);
+    sql_put_path_conditions(&s, &c, read);
     sql_put_after(&s, &c, read);
     sql_into(&s, SQL_ORDER);
-    put_order(&s, read);
-    put_limit(&s, !read->single && limit > 0, limit, read->skip);
+    sql_put_order(&s, read->order, read->order_count);
+    sql_put_limit(&s, !read->single && limit > 0, limit, read->skip);
     return end_statement(r, &s, out);
 }
 
@@ -325,16 +236,16 @@ static bool build_count_statement(struct reading *r, const struct read *read,
         SQL_PUT(&s, "SELECT coalesce((SELECT cardinality(");
         sql_put_raw(&s, read->value);
         bytes_put_char(s.out, ')');
-        put_path(&s, read, read->step_count - 1);
-        put_keys(&s, &c, read, read->step_count - 1);
+        sql_put_path(&s, read, read->step_count - 1);
+        sql_put_keys(&s, &c, read, read->step_count - 1);
         SQL_PUT(&s, "), 0) WHERE ");
-        put_guard(&s, read, read->step_count - 1);
+        sql_put_guard(&s, read, read->step_count - 1);
         return end_statement(r, &s, out);
     }
     SQL_PUT(&s, "SELECT count(*)");
-    put_path(&s, read, read->step_count - 1);
+    sql_put_path(&s, read, read->step_count - 1);
     sql_put_joins(&s, read->source, true);
-    put_source_conditions(&s, &c, read);
+    sql_put_path_conditions(&s, &c, read);
     return end_statement(r, &s, out);
 }
 
@@ -416,7 +327,7 @@ static void put_plain_child(struct sql *s, const struct expansion *x, const stru
         put_child_tie(s, x);
     }
     sql_put_joins(s, read->source, false);
-    put_filter(s, &c, read);
+    sql_put_filter(s, &c, read);
     sql_into(s, SQL_ORDER);
     SQL_PUT(s, " ORDER BY p.n");
     for (size_t i = 0; i < read->order_count; i++) {
@@ -448,9 +359,9 @@ static void put_lateral_child(struct sql *s, const struct expansion *x,
     sql_put_joins(s, read->source, false);
     SQL_PUT(s, " WHERE ");
     put_child_tie(s, x);
-    put_filter(s, &c, read);
-    put_order(s, read);
-    put_limit(s, read->has_top, read->top, read->skip);
+    sql_put_filter(s, &c, read);
+    sql_put_order(s, read->order, read->order_count);
+    sql_put_limit(s, read->has_top, read->top, read->skip);
     SQL_PUT(s, ") AS c");
     sql_into(s, SQL_ORDER);
     SQL_PUT(s, " ORDER BY p.n");
@@ -641,7 +552,7 @@ bool sql_read_build(struct arena *a, const struct plan *plan,
         return arena_fail(a, err);
     }
     out->has_count = read->has_count || read->count_rows;
-    out->guards_parent = needs_guard(read);
+    out->guards_parent = sql_needs_guard(read);
     /* $top=0, or a page behind the last row of $top: nothing to read but perhaps the count. */
     out->has_rows = !read->count_rows && !(read->has_top && read->top == 0);
     if (out->has_count && !build_count_statement(&r, read, &out->count)) {

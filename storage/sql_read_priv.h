@@ -42,8 +42,28 @@ struct conditions {
     bool any;
 };
 
+/* sql_path.c */
+
 /* ` WHERE ` or ` AND ` */
 void sql_next_condition(struct sql *s, struct conditions *c);
+/* read->filter, when there is one. */
+void sql_put_filter(struct sql *s, struct conditions *c, const struct read *read);
+/* ` FROM ...`: the tables of the path from step `last` back to the entity set. */
+void sql_put_path(struct sql *s, const struct read *read, size_t last);
+/* The keys of the steps up to `last`. */
+void sql_put_keys(struct sql *s, struct conditions *c, const struct read *read, size_t last);
+/* A condition that fails the statement when the entity of step `last` is not there. */
+void sql_put_guard(struct sql *s, const struct read *read, size_t last);
+/* The path's last step is reached from an entity that must be there, and has no key of its own. */
+bool sql_needs_guard(const struct read *read);
+/* Keys, guard and filter. */
+void sql_put_path_conditions(struct sql *s, struct conditions *c, const struct read *read);
+
+/* sql_read.c */
+
+/* ` ORDER BY ...` and ` LIMIT ... OFFSET ...`, or nothing. */
+void sql_put_order(struct sql *s, const struct bound_order *order, size_t count);
+void sql_put_limit(struct sql *s, bool has_limit, uint64_t limit, uint64_t skip);
 
 /* sql_keyset.c: what comes behind read->after in the order of read; nothing on a first page. */
 void sql_put_after(struct sql *s, struct conditions *c, const struct read *read);

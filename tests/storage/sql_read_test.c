@@ -76,6 +76,9 @@ static const struct golden {
     {"not, without negation", "Suppliers?$filter=not (ID eq 1 or Name gt 'x')", 0,
      "SELECT t0.\"id\", t0.\"name\" FROM \"shop\".\"suppliers\" AS t0 WHERE (((t0.\"id\" <> "
      "$1::int4) AND ((t0.\"name\" > $2::text) IS NOT TRUE)))"},
+    {"computed values", "Suppliers?$compute=ID add 1 as x&$filter=x gt 2&$select=x", 0,
+     "SELECT t1.\"c0\" FROM (SELECT t0.\"id\", t0.\"name\", ((t0.\"id\"::int8 + $1::int8))::int8 AS "
+     "\"c0\" FROM \"shop\".\"suppliers\" AS t0) AS t1 WHERE (t1.\"c0\" > $2::int8)"},
     {"a list is one parameter", "Suppliers?$filter=ID in (1,2,3)", 0,
      "SELECT t0.\"id\", t0.\"name\" FROM \"shop\".\"suppliers\" AS t0 WHERE (t0.\"id\" = "
      "ANY($1::int4[]))"},
