@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <assert.h>
+
 #include "odata/bind_priv.h"
 
 const struct bound_expr *bind_property_expr(struct binder *b, const struct source *source,
@@ -42,6 +44,7 @@ const struct bound_expr *bind_part_expr(struct binder *b, const struct bound_exp
 
 static const struct bound_expr *new_entity(struct binder *b, const struct source *source)
 {
+    assert(source != NULL);
     struct bound_expr *entity = bind_new(b, BOUND_ENTITY, EDM_ENTITY, 0);
     if (entity != NULL) {
         entity->source = source;
@@ -59,6 +62,7 @@ const struct bound_expr *bind_current(struct binder *b, const struct scope *s)
 static bool step_entity(struct binder *b, const struct scope *s, const struct expr *e,
                         struct member_path *at)
 {
+    assert(at->source != NULL); /* one without a source has a value */
     const struct entity_type *type = at->source->type;
     const struct property *p = entity_type_find_property(type, e->name);
     if (p != NULL) {

@@ -59,7 +59,7 @@ bool lexer_fail_expected(struct lexer *lx, size_t offset, const char *expected, 
 
 static char peek(const struct lexer *lx, size_t at)
 {
-    return at < lx->text.len ? lx->text.ptr[at] : '\0';
+    return str_at(lx->text, at);
 }
 
 /* The byte behind the identifier at `at`, or `at`. */

@@ -8,11 +8,6 @@ enum {
     FRACTION_DIGITS = 12, /* ABNF fractionalSeconds */
 };
 
-static char at_or_nul(struct str s, size_t at)
-{
-    return at < s.len ? s.ptr[at] : '\0';
-}
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -26,7 +21,7 @@ static bool is_hex(char c)
 static size_t count_digits(struct str s, size_t at)
 {
     size_t count = 0;
-    while (is_digit(at_or_nul(s, at + count))) {
+    while (is_digit(str_at(s, at + count))) {
         count++;
     }
     return count;
@@ -50,7 +45,7 @@ static bool scan_guid(struct str s, size_t at, struct literal *out)
             return false;
         }
     }
-    char next = at_or_nul(s, at + GUID_LENGTH);
+    char next = str_at(s, at + GUID_LENGTH);
     if (next == '-' || lexer_is_name_byte(next)) {
         return false;
     }
@@ -62,8 +57,8 @@ static bool scan_guid(struct str s, size_t at, struct literal *out)
 /* Exactly two digits of at most `most`; moves *at behind them. */
 static bool two_digits(struct str s, size_t *at, int least, int most)
 {
-    if (!is_digit(at_or_nul(s, *at)) || !is_digit(at_or_nul(s, *at + 1)) ||
-        is_digit(at_or_nul(s, *at + 2))) {
+    if (!is_digit(str_at(s, *at)) || !is_digit(str_at(s, *at + 1)) ||
+        is_digit(str_at(s, *at + 2))) {
         return false;
     }
     int value = (s.ptr[*at] - '0') * 10 + (s.ptr[*at + 1] - '0');
@@ -78,7 +73,7 @@ static bool scan_time(struct str s, size_t *at, struct literal *out)
     if (!two_digits(s, at, 0, 23)) {
         return fails(out, start, "the hour must be 00 to 23");
     }
-    if (at_or_nul(s, *at) != ':') {
+    if (str_at(s, *at) != ':') {
         return fails(out, *at, "expected ':' behind the hour");
     }
     ++*at;
@@ -86,7 +81,7 @@ static bool scan_time(struct str s, size_t *at, struct literal *out)
     if (!two_digits(s, at, 0, 59)) {
         return fails(out, start, "the minute must be 00 to 59");
     }
-    if (at_or_nul(s, *at) != ':') {
+    if (str_at(s, *at) != ':') {
         return true;
     }
     ++*at;
@@ -94,7 +89,7 @@ static bool scan_time(struct str s, size_t *at, struct literal *out)
     if (!two_digits(s, at, 0, 60)) {
         return fails(out, start, "the second must be 00 to 59");
     }
-    if (at_or_nul(s, *at) == '.') {
+    if (str_at(s, *at) == '.') {
         size_t digits = count_digits(s, *at + 1);
         if (digits == 0 || digits > FRACTION_DIGITS) {
             return fails(out, *at + 1, "a fraction of a second has 1 to 12 digits");
@@ -106,7 +101,7 @@ static bool scan_time(struct str s, size_t *at, struct literal *out)
 
 static bool scan_zone(struct str s, size_t *at, struct literal *out)
 {
-    char c = at_or_nul(s, *at);
+    char c = str_at(s, *at);
     if (c == 'Z' || c == 'z') {
         ++*at;
         return true;
@@ -115,7 +110,7 @@ static bool scan_zone(struct str s, size_t *at, struct literal *out)
         return fails(out, *at, "a date-time needs its zone, Z or +hh:mm (a plus sign is %2B)");
     }
     size_t start = ++*at;
-    if (!two_digits(s, at, 0, 23) || at_or_nul(s, *at) != ':') {
+    if (!two_digits(s, at, 0, 23) || str_at(s, *at) != ':') {
         return fails(out, start, "the zone must be Z, +hh:mm or -hh:mm");
     }
     ++*at;
@@ -125,15 +120,15 @@ static bool scan_zone(struct str s, size_t *at, struct literal *out)
 /* Begins like a date: [-] at least four digits, a dash, two digits, a dash. */
 static bool looks_like_date(struct str s, size_t at)
 {
-    at += at_or_nul(s, at) == '-';
+    at += str_at(s, at) == '-';
     size_t digits = count_digits(s, at);
-    return digits >= 4 && at_or_nul(s, at + digits) == '-' &&
-           count_digits(s, at + digits + 1) == 2 && at_or_nul(s, at + digits + 3) == '-';
+    return digits >= 4 && str_at(s, at + digits) == '-' && count_digits(s, at + digits + 1) == 2 &&
+           str_at(s, at + digits + 3) == '-';
 }
 
 static bool scan_date_parts(struct str s, size_t *at, struct literal *out)
 {
-    *at += at_or_nul(s, *at) == '-';
+    *at += str_at(s, *at) == '-';
     size_t digits = count_digits(s, *at);
     if (digits > 4 && s.ptr[*at] == '0') {
         return fails(out, *at, "a year of more than four digits does not begin with 0");
@@ -147,7 +142,7 @@ static bool scan_date_parts(struct str s, size_t *at, struct literal *out)
     if (!two_digits(s, at, 1, 31)) {
         return fails(out, start, "the day must be 01 to 31");
     }
-    char next = at_or_nul(s, *at);
+    char next = str_at(s, *at);
     out->kind = LITERAL_DATE;
     if (next == 'T' || next == 't') {
         ++*at;
@@ -159,13 +154,13 @@ static bool scan_date_parts(struct str s, size_t *at, struct literal *out)
 
 static bool looks_like_time(struct str s, size_t at)
 {
-    return count_digits(s, at) == 2 && at_or_nul(s, at + 2) == ':' && count_digits(s, at + 3) == 2;
+    return count_digits(s, at) == 2 && str_at(s, at + 2) == ':' && count_digits(s, at + 3) == 2;
 }
 
 /* Cuts the suffix of an older version off: it only says the type. */
 static void scan_suffix(struct str s, size_t *end, struct literal *out)
 {
-    switch (at_or_nul(s, *end)) {
+    switch (str_at(s, *end)) {
     case 'm':
     case 'M':
         out->kind = LITERAL_DECIMAL;
@@ -185,17 +180,17 @@ static void scan_suffix(struct str s, size_t *end, struct literal *out)
     default:
         return;
     }
-    if (!lexer_is_name_byte(at_or_nul(s, *end + 1))) {
+    if (!lexer_is_name_byte(str_at(s, *end + 1))) {
         ++*end;
     }
 }
 
 static bool scan_number(struct str s, size_t at, struct literal *out)
 {
-    char sign = at_or_nul(s, at);
+    char sign = str_at(s, at);
     size_t digits_at = at + (sign == '-' || sign == '+');
     if (sign == '-' && str_starts_with(str_from_offset(s, digits_at), STR("INF")) &&
-        !lexer_is_name_byte(at_or_nul(s, at + 4))) {
+        !lexer_is_name_byte(str_at(s, at + 4))) {
         *out = (struct literal){.kind = LITERAL_DOUBLE, .end = at + 4};
         out->text = str_slice(s, at, out->end);
         return true;
@@ -205,14 +200,14 @@ static bool scan_number(struct str s, size_t at, struct literal *out)
         return false;
     }
     *out = (struct literal){.kind = LITERAL_INTEGER, .end = digits_at + digits};
-    if (at_or_nul(s, out->end) == '.' && is_digit(at_or_nul(s, out->end + 1))) {
+    if (str_at(s, out->end) == '.' && is_digit(str_at(s, out->end + 1))) {
         out->kind = LITERAL_DECIMAL;
         out->end += 1 + count_digits(s, out->end + 1);
     }
-    char e = at_or_nul(s, out->end);
+    char e = str_at(s, out->end);
     if (e == 'e' || e == 'E') {
         size_t exponent = out->end + 1;
-        exponent += at_or_nul(s, exponent) == '-' || at_or_nul(s, exponent) == '+';
+        exponent += str_at(s, exponent) == '-' || str_at(s, exponent) == '+';
         size_t count = count_digits(s, exponent);
         if (count > 0) {
             out->kind = LITERAL_DOUBLE;
@@ -249,7 +244,7 @@ bool literal_scan(struct str text, size_t at, struct literal *out_literal)
     if (out->text.ptr == NULL) {
         out->text = str_slice(text, at, end);
     }
-    char next = at_or_nul(text, end);
+    char next = str_at(text, end);
     if (lexer_is_name_byte(next) || next == '-' || next == '.' || next == '\'') {
         fails(out, end, "this number, date or guid is malformed");
     }
@@ -261,14 +256,14 @@ static bool duration_part(struct str s, size_t *at, char letter)
 {
     size_t digits = count_digits(s, *at);
     size_t end = *at + digits;
-    if (letter == 'S' && digits > 0 && at_or_nul(s, end) == '.') {
+    if (letter == 'S' && digits > 0 && str_at(s, end) == '.') {
         size_t fraction = count_digits(s, end + 1);
         if (fraction == 0) {
             return false;
         }
         end += 1 + fraction;
     }
-    char c = at_or_nul(s, end);
+    char c = str_at(s, end);
     if (digits == 0 || (c != letter && c != letter + ('a' - 'A'))) {
         return false;
     }
@@ -279,8 +274,8 @@ static bool duration_part(struct str s, size_t *at, char letter)
 /* [-] P [nD] [T [nH] [nM] [n[.n]S]], at least one part, at least one behind a T. */
 static bool is_duration(struct str s)
 {
-    size_t at = at_or_nul(s, 0) == '-';
-    if (at_or_nul(s, at) != 'P' && at_or_nul(s, at) != 'p') {
+    size_t at = str_at(s, 0) == '-';
+    if (str_at(s, at) != 'P' && str_at(s, at) != 'p') {
         return false;
     }
     at++;
@@ -323,7 +318,7 @@ static size_t geo_shape(struct str s, size_t at)
         {STR_INIT("MultiLineString")}, {STR_INIT("GeometryCollection")}, {STR_INIT("Collection")},
     };
     size_t len = 0;
-    while (lexer_is_name_byte(at_or_nul(s, at + len))) {
+    while (lexer_is_name_byte(str_at(s, at + len))) {
         len++;
     }
     for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
@@ -341,7 +336,7 @@ static bool is_geo(struct str s)
         return false;
     }
     size_t digits = count_digits(s, 5);
-    if (digits == 0 || digits > 5 || at_or_nul(s, 5 + digits) != ';') {
+    if (digits == 0 || digits > 5 || str_at(s, 5 + digits) != ';') {
         return false;
     }
     size_t at = 6 + digits;
@@ -376,13 +371,13 @@ bool literal_is_enum_value(struct str text)
 {
     size_t at = 0;
     for (;;) {
-        while (at_or_nul(text, at) == ' ') {
+        while (str_at(text, at) == ' ') {
             at++;
         }
         size_t start = at;
-        char first = at_or_nul(text, at);
+        char first = str_at(text, at);
         at += first == '-' || first == '+';
-        while (lexer_is_name_byte(at_or_nul(text, at))) {
+        while (lexer_is_name_byte(str_at(text, at))) {
             at++;
         }
         struct str member = str_slice(text, start, at);
@@ -390,7 +385,7 @@ bool literal_is_enum_value(struct str text)
         if (!is_name && !literal_is(LITERAL_INTEGER, member)) {
             return false;
         }
-        while (at_or_nul(text, at) == ' ') {
+        while (str_at(text, at) == ' ') {
             at++;
         }
         if (at == text.len) {

@@ -207,7 +207,10 @@ static bool parse_argument(struct parser *p, struct argument *out)
     *out = (struct argument){.name = STR(""), .offset = p->lx.token.offset};
     if (parser_token(p) == TOKEN_NAME && parser_peek(p).kind == TOKEN_EQUALS) {
         out->name = p->lx.token.text;
-        if (!lexer_next(&p->lx) || !lexer_next(&p->lx)) {
+        if (!lexer_next(&p->lx)) { /* the name; the equals sign below */
+            return false;
+        }
+        if (!lexer_next(&p->lx)) {
             return false;
         }
     }
@@ -243,8 +246,8 @@ bool parser_arguments(struct parser *p, struct argument **out, size_t *out_count
 static bool parse_call(struct parser *p, struct expr *base, struct expr **out)
 {
     struct token name = p->lx.token;
-    struct argument *arguments;
-    size_t count;
+    struct argument *arguments = NULL;
+    size_t count = 0;
     struct expr *e = new_based(p, EXPR_CALL, base, &name);
     if (e == NULL || !lexer_next(&p->lx) || !parser_expect(p, TOKEN_OPEN, "'('") ||
         !parser_arguments(p, &arguments, &count)) {

@@ -134,7 +134,7 @@ static bool parse_levels(struct parser *p, struct query *q)
     if (q->levels_max) {
         return lexer_next(&p->lx);
     }
-    bool fits;
+    bool fits = false;
     if (!parse_digits(p, expected, &q->levels, &fits)) {
         return false;
     }
@@ -312,7 +312,9 @@ static size_t raw_end(struct str text, size_t at, bool respect_apostrophe)
     for (; at < text.len; at++) {
         char c = text.ptr[at];
         if (quote != '\0') {
-            quote = c == quote ? '\0' : quote;
+            if (c == quote) {
+                quote = '\0';
+            }
         } else if (c == '"' || (c == '\'' && respect_apostrophe && quote_opens(text, start, at))) {
             quote = c;
         } else if (c == '(') {

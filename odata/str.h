@@ -46,6 +46,15 @@ struct str str_slice(struct str s, size_t from, size_t to);
 /* The index of the first c at or after from, or s.len. */
 size_t str_find(struct str s, char c, size_t from);
 
+/* The byte at `at`, or NUL past the end. */
+static inline char str_at(struct str s, size_t at)
+{
+    if (at < s.len) {
+        return s.ptr[at];
+    }
+    return '\0';
+}
+
 /* Without blanks and tabs at both ends. */
 struct str str_trim(struct str s);
 

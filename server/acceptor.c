@@ -60,7 +60,7 @@ int acceptor_bind(const char *host, uint16_t port, bool shared, char *reason, si
         }
     }
     if (fd < 0) {
-        snprintf(reason, reason_size, "%s port %s: %s", host, service, strerror(errno));
+        snprintf(reason, reason_size, "%s port %s: %s", host, service, strerrordesc_np(errno));
     }
     freeaddrinfo(found);
     return fd;

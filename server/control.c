@@ -294,7 +294,7 @@ struct control *control_start(struct service *s, char *reason, size_t reason_siz
     c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int status = c->wake_fd < 0 ? errno : pthread_create(&c->thread, NULL, control_main, c);
     if (status != 0) {
-        snprintf(reason, reason_size, "%s", strerror(status));
+        snprintf(reason, reason_size, "%s", strerrordesc_np(status));
         control_free(c);
         return NULL;
     }

@@ -77,7 +77,7 @@ void http_deadline_in(struct http_conn *c, int64_t ms)
 static void reset_socket(int fd)
 {
     const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
-    connect(fd, &nowhere, sizeof(nowhere));
+    (void)connect(fd, &nowhere, sizeof(nowhere)); /* it may be gone already */
     shutdown(fd, SHUT_RDWR);
 }
 

@@ -56,7 +56,7 @@ static bool check_descriptors(struct server *s)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
-        return fail(s, "start_failed", strerror(errno));
+        return fail(s, "start_failed", strerrordesc_np(errno));
     }
     if (files.rlim_cur < files.rlim_max) {
         struct rlimit most = {files.rlim_max, files.rlim_max};
@@ -174,10 +174,10 @@ static bool open_signals(struct server *s)
     signal(SIGPIPE, SIG_IGN);
     int status = pthread_sigmask(SIG_BLOCK, &set, NULL);
     if (status != 0) {
-        return fail(s, "start_failed", strerror(status));
+        return fail(s, "start_failed", strerrordesc_np(status));
     }
     s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return s->signal_fd >= 0 || fail(s, "start_failed", strerror(errno));
+    return s->signal_fd >= 0 || fail(s, "start_failed", strerrordesc_np(errno));
 }
 
 static bool allocate(struct server *s)

@@ -371,7 +371,7 @@ struct worker *worker_start(const struct worker_options *options, char *reason, 
     }
     int status = pthread_create(&w->thread, NULL, worker_main, w);
     if (status != 0) {
-        snprintf(reason, reason_size, "%s", strerror(status));
+        snprintf(reason, reason_size, "%s", strerrordesc_np(status));
         worker_free(w);
         return NULL;
     }

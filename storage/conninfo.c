@@ -120,11 +120,12 @@ bool conninfo_init(struct conninfo *info, const char *uri, const struct session_
 {
     *info = (struct conninfo){0};
     char *reason = NULL;
-    info->options = PQconninfoParse(uri == NULL ? "" : uri, &reason);
+    const char *given = uri == NULL ? "" : uri;
+    info->options = PQconninfoParse(given, &reason);
     PQfreemem(reason);
     if (info->options == NULL) {
         /* Not readable: let libpq say so itself when a connection is wanted. */
-        info->bad_uri = strdup(uri);
+        info->bad_uri = strdup(given);
         info->options = PQconninfoParse("", NULL);
         if (info->bad_uri == NULL) {
             conninfo_fini(info);

@@ -341,6 +341,7 @@ void cursor_set_fini(struct cursor_set *set)
     set->root = NULL;
     while (set->all != NULL) {
         struct cursor *c = set->all;
+        assert(c->set == set);
         if (c->parent != NULL) { /* its batch must not drop it a second time */
             c->parent->kids[set->levels[c->level].kid_index] = NULL;
         }
@@ -476,6 +477,7 @@ static bool advance_batch(struct cursor *c)
     struct cursor_set *set = c->set;
     if (c->has_current) {
         struct batch *old = c->first;
+        assert(old != NULL);
         c->first = old->next;
         if (c->first == NULL) {
             c->last = NULL;

@@ -286,7 +286,7 @@ static void on_wake(struct pool_seat *seat)
     }
 }
 
-static const struct pool_seat_ops SEAT_OPS = {
+static const struct pool_seat_ops seat_ops = {
     .seated = on_seated, .refused = on_refused, .slow = on_slow, .wake = on_wake};
 
 /* Results. */
@@ -517,7 +517,7 @@ static void on_synced(struct conn_client *client, int64_t ran_ms)
     }
 }
 
-static const struct conn_client_ops CLIENT_OPS = {
+static const struct conn_client_ops client_ops = {
     .result = on_result, .synced = on_synced, .lost = on_lost};
 
 /* The row source. */
@@ -634,7 +634,7 @@ static enum step source_count(struct row_source *s, int64_t *out_count, struct o
     return STEP_OK;
 }
 
-static const struct row_source_ops SOURCE_OPS = {.next = source_next, .count = source_count};
+static const struct row_source_ops source_ops = {.next = source_next, .count = source_count};
 
 /* Opening. */
 
@@ -675,9 +675,9 @@ bool db_read_open(struct pool *pool, const struct sql_read *sql,
         free(r);
         return odata_error_out_of_memory(err);
     }
-    r->source.ops = &SOURCE_OPS;
-    r->seat.client.ops = &CLIENT_OPS;
-    r->seat.ops = &SEAT_OPS;
+    r->source.ops = &source_ops;
+    r->seat.client.ops = &client_ops;
+    r->seat.ops = &seat_ops;
     r->pool = pool;
     r->sql = sql;
     r->options = *options;

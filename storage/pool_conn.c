@@ -69,9 +69,8 @@ void pool_conn_enter(struct pool_conn *pc, enum pool_use to)
         }
         break;
     case USE_LENT:
+    case USE_CLEANING: /* pool_conn_clean() knows how long it may take */
         break;
-    case USE_CLEANING:
-        break; /* pool_conn_clean() knows how long it may take */
     case USE_CANCELLING:
         set_conn_timer(pc, now_ms + CANCEL_DEADLINE_MS);
         break;
@@ -259,7 +258,7 @@ static void on_conn_notice(struct conn *c, const char *text)
     }
 }
 
-static const struct conn_events CONN_EVENTS = {
+static const struct conn_events events = {
     .after = on_conn_after, .broken = on_conn_broken, .notice = on_conn_notice};
 
 /* Without its settings a session's values would be read wrongly: the connection is of no use. */
@@ -291,7 +290,7 @@ static void on_mender_lost(struct conn_client *client, const char *text)
     (void)text;
 }
 
-static const struct conn_client_ops MENDER_OPS = {
+static const struct conn_client_ops mender_ops = {
     .result = on_mender_result, .synced = on_mender_synced, .lost = on_mender_lost};
 
 /* Nobody gets the connection before the answer is here: it is CLEANING until then. */
@@ -301,7 +300,7 @@ static void mend_session(struct pool_conn *pc)
     bytes_init(&sql, 64 * 1024);
     session_put_sql(&sql, &pc->pool->session);
     bytes_put_char(&sql, '\0');
-    pc->mender.ops = &MENDER_OPS;
+    pc->mender.ops = &mender_ops;
     pc->use = USE_CLEANING;
     set_conn_timer(pc, pool_now(pc->pool) + CLEAN_MOST_MS);
     if (bytes_failed(&sql)) {
@@ -325,7 +324,7 @@ bool pool_conn_add(struct pool *p, PGconn *pg, int64_t now_ms)
     pc->use = USE_SHARED; /* so that it may enter IDLE */
     pc->timer = (struct timer){.due = conn_due, .owner = pc};
     pc->born_ms = now_ms - (LIFETIME_MS - pool_jitter(p, LIFETIME_MS)) / 2;
-    if (!conn_init(&pc->conn, pg, cache_size, p->reactor, &CONN_EVENTS)) {
+    if (!conn_init(&pc->conn, pg, cache_size, p->reactor, &events)) {
         free(pc);
         return false;
     }

@@ -80,7 +80,7 @@ bool statement_cache_init(struct statement_cache *c, size_t size)
 
 void statement_cache_fini(struct statement_cache *c)
 {
-    for (size_t i = 0; i < c->used; i++) {
+    for (size_t i = 0; c->entries != NULL && i < c->used; i++) {
         free(c->entries[i].text);
     }
     free(c->entries);
