@@ -41,8 +41,8 @@ $(BUILD)/$(BIN): $(BUILD)/server/main.o $(call lib,server storage config odata)
 
 # What a fresh Debian 12 needs to build and to test; and what lint, coverage, fuzz and bench add.
 DEPS       := gcc make pkg-config libc6-dev libmicrohttpd-dev libpq-dev libcjson-dev check \
-              libsubunit-dev postgresql python3 curl libxml2-utils nodejs npm
-DEPS_TOOLS := clang clang-format clang-tidy llvm cppcheck lcov wrk
+              libsubunit-dev postgresql python3 python3-yaml curl libxml2-utils nodejs npm
+DEPS_TOOLS := clang clang-format clang-tidy llvm cppcheck lcov wrk nginx-light
 # The OASIS schemas are not ours to hand on; where a copy lies, $metadata is validated with it.
 SHARED     ?= ../shared
 PG         := tests/support/with_postgres.sh
@@ -89,9 +89,11 @@ check-integration: $(BUILD)/$(BIN) $(BUILD)/fail_malloc.so ## run the daemon aga
 	$(PG) python3 tests/integration/run.py --sluice $(BUILD)/$(BIN) --shared '$(SHARED)' \
 	    $(if $(ONLY),--only '$(ONLY)')
 
-check-docs: $(BUILD)/$(BIN)
+check-docs: $(BUILD)/$(BIN) ## compare documents, Dockerfile and compose.yaml with what is there
 	@$(BUILD)/$(BIN) --print-config-doc | diff -u docs/CONFIG.md - || \
 	    { echo "docs/CONFIG.md is not what the settings say: run 'make docs'"; exit 1; }
+	python3 tests/conformance.py
+	python3 tests/docker/image_check.py $(BUILD)/$(BIN)
 
 docs: $(BUILD)/$(BIN) ## print docs/CONFIG.md from the table of settings
 	$(BUILD)/$(BIN) --print-config-doc > docs/CONFIG.md
