@@ -147,7 +147,7 @@ def copy(sql):
 
 
 def wrk(daemon, script, connections, seconds, path="/"):
-    command = ["wrk", "-t2", f"-c{connections}", f"-d{seconds}s"]
+    command = ["wrk", "-t2", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s"]
     if script:
         command += ["-s", os.path.join(HERE, script)]
     out = subprocess.run([*command, daemon if isinstance(daemon, str) else daemon.url(path)],
