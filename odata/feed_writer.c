@@ -103,8 +103,18 @@ static char put_head(struct feed_writer *w)
     return ',';
 }
 
+/* What stands before the first row of a collection, whatever its form. */
 static void put_collection_head(struct feed_writer *w)
 {
+    if (w->spec.format.media == MEDIA_NDJSON) {
+        return;
+    }
+    if (w->spec.format.media == MEDIA_CSV) {
+        if (!w->spec.format.no_header) {
+            csv_put_header(w->out, w->spec.table);
+        }
+        return;
+    }
     char separator = put_head(w);
     if (w->spec.has_count) {
         const char *quote = w->spec.format.ieee754 ? "\"" : "";
@@ -121,6 +131,9 @@ static void put_collection_head(struct feed_writer *w)
 
 static void put_collection_tail(struct feed_writer *w, bool has_next)
 {
+    if (response_format_is_rows(&w->spec.format)) {
+        return; /* each row has ended its line */
+    }
     bytes_put_char(w->out, ']');
     if (has_next) {
         bytes_put_str(w->out, control(w, STR(",\"@odata.nextLink\":\""), STR(",\"@nextLink\":\"")));
@@ -152,6 +165,9 @@ static enum step fail(struct feed_writer *w, struct odata_error *err, const char
 /* Why out has failed, but for a row's members: those have told already. */
 static enum step blame(struct feed_writer *w, struct odata_error *err)
 {
+    if (w->spec.table != NULL && w->row != NULL) {
+        return row_writer_blame(w->out, w->spec.shape, w->row, err);
+    }
     bool found = w->out->out_of_memory && !odata_error_out_of_memory(err);
     bool has_value = w->spec.kind == FEED_PROPERTY || w->spec.kind == FEED_RAW_VALUE;
     if (!found && has_value && w->row != NULL) {
@@ -254,10 +270,15 @@ static void start_row(struct feed_writer *w)
     char separator = '{';
     switch (w->spec.kind) {
     case FEED_COLLECTION:
-        if (w->rows > 0) {
-            bytes_put_char(w->out, ',');
-        } else {
+        if (w->rows == 0) {
             put_collection_head(w);
+        } else if (!response_format_is_rows(&w->spec.format)) {
+            bytes_put_char(w->out, ',');
+        }
+        if (w->spec.table != NULL) {
+            csv_put_row(w->out, w->spec.table, w->row);
+            w->rows++;
+            return;
         }
         break;
     case FEED_ENTITY:
@@ -288,6 +309,9 @@ static enum step finish_row(struct feed_writer *w, size_t high_mark, struct odat
         return STEP_END;
     }
     row_writer_end(&w->row_writer);
+    if (w->spec.format.media == MEDIA_NDJSON) {
+        bytes_put_char(w->out, '\n');
+    }
     w->state = WRITER_BETWEEN;
     if (w->rows == w->spec.page_rows && is_resumable(w)) {
         take_token(w); /* the row stands only until the next one is asked for */
@@ -332,6 +356,15 @@ static enum step next_row(struct feed_writer *w, struct odata_error *err)
         w->has_token = false;
         start_row(w);
         return checked(w, STEP_OK, err);
+    }
+    if (response_format_is_rows(&w->spec.format)) {
+        w->state = WRITER_FAILED;
+        odata_error_set(err, 400, ODATA_CODE_BAD_QUERY_OPTION, "$top",
+                        "there are more than the %llu rows that are sent at once, and this format "
+                        "has no next link: ask for $top=%llu or less, or for application/json",
+                        (unsigned long long)w->spec.page_rows,
+                        (unsigned long long)w->spec.page_rows);
+        return STEP_FAIL;
     }
     if (!w->has_token) {
         if (w->token.out_of_memory) {

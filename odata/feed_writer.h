@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "odata/bytes.h"
+#include "odata/csv_writer.h"
 #include "odata/odata_error.h"
 #include "odata/response_format.h"
 #include "odata/row_source.h"
@@ -25,7 +26,8 @@
 #include "odata/step.h"
 
 enum feed_kind {
-    FEED_COLLECTION, /* {"@odata.context":...,"@odata.count":n,"value":[{...},...],next link} */
+    FEED_COLLECTION, /* {"@odata.context":...,"@odata.count":n,"value":[{...},...],next link}, or
+                        the rows alone when the format is one of rows */
     FEED_ENTITY,     /* {"@odata.context":...,members of the one row} */
     FEED_PROPERTY,   /* {"@odata.context":...,"value":x}: the one member of the shape */
     FEED_RAW_VALUE,  /* the bytes of the one field: $value */
@@ -38,13 +40,15 @@ struct feed_spec {
     struct response_format format;
     struct str context;  /* the absolute context URL, not escaped; "" = leave it out */
     bool has_count;      /* $count=true: the source is asked for it */
-    uint64_t page_rows;  /* close the page after so many rows when there is another; 0 = no limit */
+    uint64_t page_rows;  /* close the page after so many rows when there is another; 0 = no limit.
+                            A format of rows has no next link: there one row more is a failure */
     struct str next_url; /* FEED_COLLECTION: the next link up to and including `$skiptoken=`,
                             not JSON-escaped; "" = the stream cannot be resumed */
     const unsigned *token_fields; /* root fields that the token carries: order values, then key */
     size_t token_field_count;
-    uint64_t token_check; /* hash of the query that the token belongs to */
-    uint64_t rows_before; /* rows of the earlier pages: the token carries the sum */
+    uint64_t token_check;          /* hash of the query that the token belongs to */
+    uint64_t rows_before;          /* rows of the earlier pages: the token carries the sum */
+    const struct csv_table *table; /* FEED_COLLECTION as MEDIA_CSV: odata/csv_writer.h */
     void (*raw)(struct bytes *out, const char *text, size_t len); /* FEED_RAW_VALUE */
 };
 

@@ -33,6 +33,12 @@ struct offer {
 static const struct offer data_offers[] = {
     {{STR_INIT("application")}, {STR_INIT("json")}, {STR_INIT("json")}, MEDIA_JSON},
 };
+static const struct offer rows_offers[] = {
+    {{STR_INIT("application")}, {STR_INIT("json")}, {STR_INIT("json")}, MEDIA_JSON},
+    {{STR_INIT("text")}, {STR_INIT("csv")}, {STR_INIT("csv")}, MEDIA_CSV},
+    {{STR_INIT("application")}, {STR_INIT("x-ndjson")}, {STR_INIT("ndjson")}, MEDIA_NDJSON},
+    {{STR_INIT("application")}, {STR_INIT("jsonl")}, {STR_INIT("jsonl")}, MEDIA_NDJSON},
+};
 /* Clients that read $metadata as XML alone send the Accept of their data with it: Power Query ranks
    JSON first, axios names JSON and a star. So JSON goes to those who accept nothing else. */
 static const struct offer metadata_offers[] = {
@@ -58,6 +64,8 @@ static const struct resource_offers {
     bool order_decides; /* the first one that is acceptable is sent, whatever weighs more */
 } resources[] = {
     [MEDIA_OF_DATA] = {data_offers, ARRAY_SIZE(data_offers), "application/json"},
+    [MEDIA_OF_ROWS] = {rows_offers, ARRAY_SIZE(rows_offers),
+                       "application/json, text/csv or application/x-ndjson"},
     [MEDIA_OF_METADATA] = {metadata_offers, ARRAY_SIZE(metadata_offers),
                            "application/xml or application/json", true},
     [MEDIA_OF_COUNT] = {text_offers, ARRAY_SIZE(text_offers), "text/plain"},
@@ -71,6 +79,7 @@ enum format_param {
     PARAM_EXPONENTIAL,
     PARAM_STREAMING,
     PARAM_CHARSET,
+    PARAM_HEADER,
 };
 
 /* JSON Format 3; with the prefix in 4.0, without it in 4.01, either from anybody. */
@@ -85,6 +94,7 @@ static const struct {
     {{STR_INIT("odata.streaming")}, PARAM_STREAMING},
     {{STR_INIT("streaming")}, PARAM_STREAMING},
     {{STR_INIT("charset")}, PARAM_CHARSET},
+    {{STR_INIT("header")}, PARAM_HEADER}, /* of text/csv, RFC 4180 3 */
 };
 
 static const struct {
@@ -127,6 +137,9 @@ static bool apply_param(enum format_param param, struct str value, struct respon
         return read_bool(value, &ignored); /* a permission that we never use */
     case PARAM_CHARSET:
         return str_ieq(value, STR("utf-8")) || str_ieq(value, STR("utf8"));
+    case PARAM_HEADER:
+        format->no_header = str_ieq(value, STR("absent"));
+        return format->media == MEDIA_CSV && (format->no_header || str_ieq(value, STR("present")));
     }
     return false;
 }
@@ -169,20 +182,33 @@ static bool apply_json_params(struct str params, bool may_have_quality,
     return true;
 }
 
-/* Of other types only the character set matters. */
-static bool other_params_are_good(struct str params)
+/* Of other types only the character set matters, and whether CSV has a header. */
+static bool apply_other_params(struct str params, struct response_format *format)
 {
     struct str piece;
     while (header_next_piece(&params, ';', &piece)) {
-        struct response_format unused = {0};
         struct str name;
         struct str value;
         header_split_param(piece, &name, &value);
-        if (str_ieq(name, STR("charset")) && !apply_named_param(name, value, &unused)) {
+        bool matters = str_ieq(name, STR("charset")) ||
+                       (format->media == MEDIA_CSV && str_ieq(name, STR("header")));
+        if (matters && !apply_named_param(name, value, format)) {
             return false;
         }
     }
     return true;
+}
+
+/* Has the parameters of JSON (JSON Format 3). */
+static bool is_json_like(enum media media)
+{
+    return media == MEDIA_JSON || media == MEDIA_NDJSON;
+}
+
+/* What a form without control information has of it. */
+static enum metadata_level level_of(enum media media)
+{
+    return media == MEDIA_CSV ? METADATA_NONE : METADATA_MINIMAL;
 }
 
 /* "0.25" -> 250; more digits than three are cut, more than 1 is 1, and no number at all is 1. */
@@ -262,8 +288,9 @@ static bool range_fits(const struct range *range, const struct offer *offer,
                        enum closeness closeness, struct response_format *format)
 {
     format->media = offer->media;
-    if (offer->media != MEDIA_JSON) {
-        return other_params_are_good(range->params);
+    format->metadata = level_of(offer->media);
+    if (!is_json_like(offer->media)) {
+        return apply_other_params(range->params, format);
     }
     struct response_format changed = *format;
     if (apply_json_params(range->params, true, &changed)) {
@@ -346,15 +373,16 @@ static bool negotiate_format(const struct resource_offers *resource, struct str 
     for (size_t i = 0; i < resource->count; i++) {
         const struct offer *offer = &resource->offers[i];
         struct range range;
-        struct response_format format = {.version = out->version, .media = offer->media};
+        struct response_format format = {
+            .version = out->version, .media = offer->media, .metadata = level_of(offer->media)};
         if (is_abbreviation && offer->abbreviation.len > 0 && str_ieq(name, offer->abbreviation)) {
             *out = format;
             return true;
         }
         if (!is_abbreviation && read_range(str_trim(text), &range) &&
             range_names(&range, offer) == CLOSE_SUBTYPE &&
-            (offer->media == MEDIA_JSON ? apply_json_params(params, false, &format)
-                                        : other_params_are_good(params))) {
+            (is_json_like(offer->media) ? apply_json_params(params, false, &format)
+                                        : apply_other_params(params, &format))) {
             *out = format;
             return true;
         }
@@ -407,6 +435,16 @@ void media_type_put(struct bytes *out, const struct response_format *format)
         return;
     case MEDIA_BINARY:
         BYTES_PUT_LITERAL(out, "application/octet-stream");
+        return;
+    case MEDIA_CSV:
+        BYTES_PUT_LITERAL(out, "text/csv;charset=utf-8;header=");
+        bytes_put_str(out, format->no_header ? STR("absent") : STR("present"));
+        return;
+    case MEDIA_NDJSON:
+        BYTES_PUT_LITERAL(out, "application/x-ndjson");
+        if (format->ieee754) {
+            BYTES_PUT_LITERAL(out, ";IEEE754Compatible=true");
+        }
         return;
     case MEDIA_JSON:
         break;

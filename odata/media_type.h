@@ -19,7 +19,8 @@
 
 /* Kinds of resources by what they can be sent as. */
 enum media_resource {
-    MEDIA_OF_DATA,       /* service document, entities, properties: JSON */
+    MEDIA_OF_DATA,       /* service document, entity, property: JSON */
+    MEDIA_OF_ROWS,       /* what may turn out to be a collection: JSON, CSV, NDJSON */
     MEDIA_OF_METADATA,   /* $metadata: XML, JSON */
     MEDIA_OF_COUNT,      /* $count: text, whatever is asked for */
     MEDIA_OF_RAW_TEXT,   /* $value: text */

@@ -26,6 +26,8 @@ enum media {
     MEDIA_XML,
     MEDIA_TEXT,   /* text/plain: $count, $value */
     MEDIA_BINARY, /* application/octet-stream: $value of Edm.Binary */
+    MEDIA_CSV,    /* text/csv: a line for each row, RFC 4180 */
+    MEDIA_NDJSON, /* application/x-ndjson: a JSON object in a line for each row, nothing else */
 };
 
 struct response_format {
@@ -34,6 +36,13 @@ struct response_format {
     enum metadata_level metadata;
     bool ieee754;   /* IEEE754Compatible=true: Int64 and Decimal as strings */
     bool streaming; /* odata.streaming=true was asked for */
+    bool no_header; /* MEDIA_CSV: header=absent */
 };
+
+/* Rows without an envelope: a count, a context or a next link have no place in them. */
+static inline bool response_format_is_rows(const struct response_format *f)
+{
+    return f->media == MEDIA_CSV || f->media == MEDIA_NDJSON;
+}
 
 #endif

@@ -119,25 +119,29 @@ static inline void put_value(struct bytes *out, const struct member *m, const st
 }
 
 /* A child that has no rows may have no count either. */
-static void put_count(const struct row_writer *w, const struct field *field)
+void row_writer_put_count(struct bytes *out, const struct field *field)
 {
-    struct bytes *out = w->out;
     struct str digits = field->len < 0 ? STR("0") : (struct str){field->ptr, (size_t)field->len};
     uint64_t value;
     if (!str_to_u64(digits, &value)) {
         out->failed = true;
         return;
     }
-    if (w->ieee754) {
-        bytes_put_char(out, '"');
-    }
     bytes_put_u64(out, value);
+}
+
+static void put_count(const struct row_writer *w, const struct field *field)
+{
     if (w->ieee754) {
-        bytes_put_char(out, '"');
+        bytes_put_char(w->out, '"');
+    }
+    row_writer_put_count(w->out, field);
+    if (w->ieee754) {
+        bytes_put_char(w->out, '"');
     }
 }
 
-static void put_link(struct bytes *out, const struct row_link *link, const struct field *fields)
+void row_writer_put_link(struct bytes *out, const struct row_link *link, const struct field *fields)
 {
     bytes_put_char(out, '"');
     bytes_put_str(out, link->prefix);
@@ -158,17 +162,21 @@ static void put_link(struct bytes *out, const struct row_link *link, const struc
     bytes_put_char(out, '"');
 }
 
-/* The values of f are written once more, each by itself: which one is it that cannot be? */
-static enum step blame(const struct row_writer *w, const struct row_frame *f,
-                       struct odata_error *err)
+/* Each value is written once more, by itself: which one is it that cannot be? */
+static bool find_refused(const struct shape *shape, const struct field *fields,
+                         struct odata_error *err)
 {
-    bool found = w->out->out_of_memory && !odata_error_out_of_memory(err);
-    for (size_t i = 0; i < f->shape->count && !found; i++) {
-        const struct member *m = &f->shape->members[i];
+    bool found = false;
+    for (size_t i = 0; i < shape->count && !found; i++) {
+        const struct member *m = &shape->members[i];
+        if (m->kind == MEMBER_TO_ONE && fields[m->field].len >= 0) {
+            found = find_refused(m->shape, fields, err);
+            continue;
+        }
         struct bytes alone;
         bytes_init(&alone, SIZE_MAX / 2);
         if (m->kind == MEMBER_VALUE) {
-            put_value(&alone, m, &f->fields[m->field]);
+            put_value(&alone, m, &fields[m->field]);
         }
         found = bytes_failed(&alone);
         if (found) {
@@ -176,6 +184,14 @@ static enum step blame(const struct row_writer *w, const struct row_frame *f,
         }
         bytes_fini(&alone);
     }
+    return found;
+}
+
+enum step row_writer_blame(const struct bytes *out, const struct shape *shape,
+                           const struct field *fields, struct odata_error *err)
+{
+    bool found =
+        (out->out_of_memory && !odata_error_out_of_memory(err)) || find_refused(shape, fields, err);
     return found ? STEP_FAIL
                  : row_writer_fail(err, "a key or count is wrong, or the buffer's limit reached");
 }
@@ -197,7 +213,7 @@ static void put_members(struct row_writer *w, struct row_frame *f)
         case MEMBER_CONSTANT:
             break;
         case MEMBER_LINK:
-            put_link(out, m->link, fields);
+            row_writer_put_link(out, m->link, fields);
             break;
         case MEMBER_COUNT:
             put_count(w, &fields[m->field]);
@@ -249,7 +265,7 @@ enum step row_writer_step(struct row_writer *w, size_t high_mark, struct odata_e
         if (f->kind == FRAME_OBJECT) {
             put_members(w, f);
             if (UNLIKELY(bytes_failed(w->out))) {
-                return blame(w, f, err);
+                return row_writer_blame(w->out, f->shape, f->fields, err);
             }
             if (f != &w->stack[w->depth - 1]) {
                 continue; /* one level deeper */

@@ -4,7 +4,7 @@
  *
  * Walks the shape with an explicit stack, so that it can stop wherever a nested row is not here yet
  * or the buffer is full, and go on from there. Part of odata/feed_writer.c, which does the rest of
- * the document; nobody else needs it.
+ * the document; odata/csv_writer.c borrows how a link and a count are written.
  *
  * Owns:  nothing. Borrows source and out; fields are lent to it as odata/row_source.h says.
  * Never: allocates.
@@ -75,6 +75,15 @@ void row_writer_end(struct row_writer *w);
  * when the value is not of the type that the model says.
  */
 void row_writer_refuse(const struct member *m, const struct bytes *alone, struct odata_error *err);
+
+/* out has failed in a row of shape: fills err with why, as far as one value tells. */
+enum step row_writer_blame(const struct bytes *out, const struct shape *shape,
+                           const struct field *fields, struct odata_error *err);
+
+/* A link in quotes, and a count: for other forms than JSON's objects. */
+void row_writer_put_link(struct bytes *out, const struct row_link *link,
+                         const struct field *fields);
+void row_writer_put_count(struct bytes *out, const struct field *field);
 
 /* For whatever cannot be written: fills err with a 500 that tells nothing of the inside. */
 enum step row_writer_fail(struct odata_error *err, const char *internal);

@@ -22,7 +22,8 @@ bool prepare_version(const struct http_exchange *x, enum odata_version *out_vers
                                    x->head.fields[FIELD_ODATA_VERSION], out_version, err);
 }
 
-/* What the path ends in decides which forms there are; $value is known only after binding. */
+/* What the path ends in decides which forms there are; what $value is, and whether the rest is a
+   collection, is known only after binding. */
 static enum media_resource resource_of(const struct resource_path *path)
 {
     enum segment_kind last = path->count == 0 ? SEGMENT_NAME : path->segments[path->count - 1].kind;
@@ -32,7 +33,7 @@ static enum media_resource resource_of(const struct resource_path *path)
     if (last == SEGMENT_COUNT) {
         return MEDIA_OF_COUNT;
     }
-    return MEDIA_OF_DATA;
+    return MEDIA_OF_ROWS;
 }
 
 static bool ends_in_value(const struct resource_path *path)
@@ -102,6 +103,33 @@ static bool refuse_method(struct http_exchange *x, const struct document *docume
                            "%.*s is not supported: this service reads only", STR_ARG(method));
 }
 
+/* What has no envelope can say neither how many rows there are nor where the next ones are. */
+static bool check_rows(const struct prepared *p, struct odata_error *err)
+{
+    if (p->plan->read->has_count) {
+        return odata_error_set(err, 400, ODATA_CODE_BAD_QUERY_OPTION, "$count",
+                               "this format has no place for the count: ask for it with /$count");
+    }
+    return true;
+}
+
+/* Negotiates again for what turned out to be no collection of entities, or of unknown type. */
+static bool settle_format(struct http_exchange *x, struct prepared *p,
+                          const struct resource_path *path, const struct query *query,
+                          struct odata_error *err)
+{
+    if (ends_in_value(path)) {
+        return negotiate(
+            x, p->plan->raw_media == MEDIA_BINARY ? MEDIA_OF_RAW_BINARY : MEDIA_OF_RAW_TEXT, query,
+            p, err);
+    }
+    if (!response_format_is_rows(&p->format)) {
+        return true;
+    }
+    return p->plan->kind == PLAN_COLLECTION ? check_rows(p, err)
+                                            : negotiate(x, MEDIA_OF_DATA, query, p, err);
+}
+
 static bool bind_plan(struct http_exchange *x, const struct document *document,
                       const struct service *s, struct prepared *p, const struct resource_path *path,
                       struct query *query, struct odata_error *err)
@@ -110,19 +138,12 @@ static bool bind_plan(struct http_exchange *x, const struct document *document,
         .model = document->model,
         .format = p->format,
         .max_page_size = s->config->max_page_size,
-        .client_page_size = p->preferences.max_page_size,
+        .client_page_size = response_format_is_rows(&p->format) ? 0 : p->preferences.max_page_size,
         .max_filter_depth = s->config->max_filter_depth,
         .max_expand_depth = s->config->max_expand_depth,
     };
-    if (!bind_request(&x->arena, &options, path, query, &p->plan, err)) {
-        return false;
-    }
-    if (!ends_in_value(path)) {
-        return true;
-    }
-    return negotiate(x,
-                     p->plan->raw_media == MEDIA_BINARY ? MEDIA_OF_RAW_BINARY : MEDIA_OF_RAW_TEXT,
-                     query, p, err);
+    return bind_request(&x->arena, &options, path, query, &p->plan, err) &&
+           settle_format(x, p, path, query, err);
 }
 
 static bool method_reads(enum http_method method)
@@ -163,7 +184,8 @@ bool prepare(struct http_exchange *x, const struct service *s, const struct docu
 bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct str *out_url,
                       struct odata_error *err)
 {
-    if (p->plan->kind != PLAN_COLLECTION || !p->plan->read->resumable) {
+    if (p->plan->kind != PLAN_COLLECTION || !p->plan->read->resumable ||
+        response_format_is_rows(&p->format)) {
         *out_url = STR("");
         return true;
     }

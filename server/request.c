@@ -120,7 +120,8 @@ static void begin_data(struct request *r, int status)
     if (status != 204) {
         reply_content_type(x, &r->p.format);
     }
-    if (r->p.preferences.max_page_size == 0 || r->p.plan->kind != PLAN_COLLECTION) {
+    if (r->p.preferences.max_page_size == 0 || r->p.plan->kind != PLAN_COLLECTION ||
+        response_format_is_rows(&r->p.format)) {
         return;
     }
     enum {
@@ -159,6 +160,14 @@ static void respond_whole(struct request *r)
 static void begin_stream(struct request *r)
 {
     loop_set_timer(r->env->loop, &r->grace, 0);
+    if (r->x->head.http_1_0 && response_format_is_rows(&r->p.format)) {
+        /* Such a body ends where the connection does, and lines have no end mark of their own. */
+        odata_error_set(&r->err, 400, ODATA_CODE_BAD_REQUEST, "",
+                        "this format needs HTTP/1.1 for a result of this size: with HTTP/1.0 "
+                        "nobody could tell its end from a break");
+        respond_error(r);
+        return;
+    }
     begin_data(r, 200);
     if (r->x->head.method == HTTP_HEAD) {
         stop_reading(r);
@@ -279,7 +288,8 @@ static void on_rows(void *ctx)
 
 /* Starting. */
 
-static bool open_writer(struct request *r, const struct sql_read *sql)
+static bool open_writer(struct request *r, const struct sql_read *sql,
+                        const struct csv_table *table)
 {
     static const enum feed_kind kinds[] = {
         [PLAN_COLLECTION] = FEED_COLLECTION, [PLAN_ENTITY] = FEED_ENTITY,
@@ -299,6 +309,7 @@ static bool open_writer(struct request *r, const struct sql_read *sql)
         .token_field_count = sql->token_field_count,
         .token_check = read->token_check,
         .rows_before = read->rows_before,
+        .table = table,
     };
     if (plan->kind == PLAN_RAW_VALUE) {
         spec.raw = pg_value_raw(&read->value->type, read->value->pg);
@@ -325,12 +336,15 @@ static bool open_read(struct request *r)
     const struct sql_read_options sql_options = {r->p.format, r->p.root};
     const struct db_read_options read_options = {.wake = on_rows, .ctx = r};
     const struct sql_read *sql = NULL;
-    if (!sql_read_build(&r->x->arena, r->p.plan, &sql_options, &sql, &r->err)) {
+    const struct csv_table *table = NULL;
+    if (!sql_read_build(&r->x->arena, r->p.plan, &sql_options, &sql, &r->err) ||
+        (r->p.format.media == MEDIA_CSV &&
+         !csv_table_make(&r->x->arena, sql->shape, &table, &r->err))) {
         return false;
     }
     bool asks = sql->has_rows || sql->has_count;
     return (!asks || db_read_open(r->env->pool, sql, &read_options, &r->read, &r->err)) &&
-           open_writer(r, sql);
+           open_writer(r, sql, table);
 }
 
 static void respond_metadata(struct request *r)

@@ -32,6 +32,14 @@ const struct value_form *pg_value_json_form(struct arena *a, const struct type_r
                                             const struct response_format *format) NODISCARD;
 
 /*
+ * How it is written in a field of text/csv: as in JSON but bare; text in quotes where RFC 4180 asks
+ * for them; what is an object or array in JSON as its JSON text. NULL when memory is short.
+ */
+const struct value_form *pg_value_csv_form(struct arena *a, const struct type_ref *type,
+                                           const struct pg_type_ref *pg,
+                                           const struct response_format *format) NODISCARD;
+
+/*
  * How a key value of this type is written in a URL: 'O%27%27Neil', 1, 2024-02-29; ASCII that needs
  * no escape in JSON. NULL for what cannot be a key: collections, complex and untyped values.
  */

@@ -133,7 +133,9 @@ static bool put_form(const struct shaping *s, struct member *m, const struct typ
                      const struct pg_type_ref *pg)
 {
     m->collection_null_is_empty = type->collection;
-    m->form = pg_value_json_form(s->r->arena, type, pg, &s->r->options->format);
+    const struct response_format *format = &s->r->options->format;
+    m->form = format->media == MEDIA_CSV ? pg_value_csv_form(s->r->arena, type, pg, format)
+                                         : pg_value_json_form(s->r->arena, type, pg, format);
     return m->form != NULL || no_room(s);
 }
 

@@ -90,13 +90,27 @@ def test_a_slow_reader_costs_constant_memory(env):
 def test_the_size_of_a_result_does_not_show_in_memory(env):
     daemon = start(env)
     daemon.memory_can_be_judged()
-    with begin_stream(daemon, receive_buffer=None) as wire:
-        need(wire.take(1_000_000), "no body")
-        early = daemon.rss_kib()
-        for _ in range(100):
-            wire.take(1_000_000)
-        late = daemon.rss_kib()
-    need(late - early < 2048, f"RSS went from {early} to {late} KiB between 1 MB and 100 MB")
+    for target in ("/big", "/big?$format=csv", "/big?$format=ndjson"):
+        with begin_stream(daemon, target, receive_buffer=None) as wire:
+            need(wire.take(1_000_000), f"{target}: no body")
+            early = daemon.rss_kib()
+            for _ in range(100):
+                wire.take(1_000_000)
+            late = daemon.rss_kib()
+        need(late - early < 2048, f"{target}: RSS went from {early} to {late} KiB between 1 MB and 100 MB")
+
+
+def test_lines_need_a_body_whose_end_can_be_told(env):
+    daemon = start(env)
+    for name in ("csv", "ndjson"):
+        with Wire(daemon) as wire:
+            wire.request("GET", f"{daemon.prefix}/big?$format={name}", version="HTTP/1.0")
+            response = wire.response()
+        need(response.status == 400 and b"HTTP/1.1" in response.body, f"{name}: {response.status} {response.body[:200]!r}")
+        with Wire(daemon) as wire:
+            wire.request("GET", f"{daemon.prefix}/p?$format={name}&$orderby=id", version="HTTP/1.0")
+            response = wire.response()
+        need(response.status == 200, f"{name}: a short result answers {response.status}")
 
 
 def test_a_hundred_slow_readers(env):

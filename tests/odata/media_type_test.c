@@ -15,6 +15,7 @@
 #define MINIMAL "application/json;odata.metadata=minimal"
 #define FULL    "application/json;odata.metadata=full"
 #define NONE    "application/json;odata.metadata=none"
+#define CSV     "text/csv;charset=utf-8;header="
 #define TEXT    "text/plain;charset=utf-8"
 
 /* content_type: what is sent, or NULL: the error's status. */
@@ -110,6 +111,28 @@ static const struct row {
      NULL, 406},
     {"$format of any type", MEDIA_OF_DATA, "", "*/*", NULL, 406},
     {"a list in $format", MEDIA_OF_DATA, "", "application/json,application/xml", NULL, 406},
+
+    {"rows for anybody", MEDIA_OF_ROWS, "*/*", NULL, MINIMAL, 0},
+    {"rows for a browser", MEDIA_OF_ROWS, BROWSER, NULL, MINIMAL, 0},
+    {"rows for Power Query", MEDIA_OF_ROWS, POWER_QUERY, NULL, MINIMAL, 0},
+    {"rows as CSV", MEDIA_OF_ROWS, "text/csv", NULL, CSV "present", 0},
+    {"rows as any text", MEDIA_OF_ROWS, "text/*", NULL, CSV "present", 0},
+    {"CSV rather than JSON", MEDIA_OF_ROWS, "application/json;q=0.5, text/csv", NULL, CSV "present",
+     0},
+    {"CSV with its parameters", MEDIA_OF_ROWS, "text/csv;charset=UTF-8;header=absent", NULL,
+     CSV "absent", 0},
+    {"CSV in Latin 1", MEDIA_OF_ROWS, "text/csv;charset=latin1", NULL, NULL, 406},
+    {"CSV with half a header", MEDIA_OF_ROWS, "text/csv;header=some", NULL, NULL, 406},
+    {"a header is of CSV only", MEDIA_OF_ROWS, "application/json;header=absent", NULL, NULL, 406},
+    {"$format=csv", MEDIA_OF_ROWS, "application/json", "csv", CSV "present", 0},
+    {"$format=text/csv", MEDIA_OF_ROWS, "", "text/csv;header=absent", CSV "absent", 0},
+    {"CSV for what is no collection", MEDIA_OF_DATA, "text/csv", NULL, NULL, 406},
+    {"lines", MEDIA_OF_ROWS, "application/x-ndjson", NULL, "application/x-ndjson", 0},
+    {"lines, by $format", MEDIA_OF_ROWS, "", "ndjson", "application/x-ndjson", 0},
+    {"lines, by another name", MEDIA_OF_ROWS, "application/jsonl", NULL, "application/x-ndjson", 0},
+    {"lines with long numbers as strings", MEDIA_OF_ROWS, "",
+     "application/x-ndjson;IEEE754Compatible=true", "application/x-ndjson;IEEE754Compatible=true",
+     0},
 
     {"metadata for anybody", MEDIA_OF_METADATA, "*/*", NULL, "application/xml", 0},
     {"metadata without Accept", MEDIA_OF_METADATA, "", NULL, "application/xml", 0},
