@@ -38,7 +38,6 @@ static void dump_literal(const struct expr *e, struct bytes *out)
         [LITERAL_ENUM] = {STR_INIT("enum:")},
         [LITERAL_GEOGRAPHY] = {STR_INIT("geography:")},
         [LITERAL_GEOMETRY] = {STR_INIT("geometry:")},
-        [LITERAL_JSON] = {STR_INIT("json:")},
     };
     bool quoted = e->literal == LITERAL_STRING || e->literal == LITERAL_ENUM;
     bytes_put_str(out, prefixes[e->literal]);
@@ -123,6 +122,20 @@ static void dump_case(const struct expr *e, struct bytes *out)
     bytes_put_char(out, ')');
 }
 
+static void dump_object(const struct expr *e, struct bytes *out)
+{
+    bytes_put_char(out, '{');
+    for (size_t i = 0; i < e->key_count; i++) {
+        if (i > 0) {
+            bytes_put_char(out, ',');
+        }
+        bytes_put_str(out, e->key[i].name);
+        bytes_put_char(out, ':');
+        expr_dump(e->key[i].value, out);
+    }
+    bytes_put_char(out, '}');
+}
+
 static void dump_named(const struct expr *e, struct bytes *out)
 {
     dump_base(e, out);
@@ -183,6 +196,14 @@ void expr_dump(const struct expr *e, struct bytes *out)
         bytes_put_char(out, '(');
         dump_list(e->args, e->arg_count, " ", out);
         bytes_put_char(out, ')');
+        return;
+    case EXPR_ARRAY:
+        bytes_put_char(out, '[');
+        dump_list(e->args, e->arg_count, ",", out);
+        bytes_put_char(out, ']');
+        return;
+    case EXPR_OBJECT:
+        dump_object(e, out);
         return;
     case EXPR_CASE:
         dump_case(e, out);

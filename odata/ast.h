@@ -38,7 +38,6 @@ enum literal_kind {
     LITERAL_ENUM,      /* text is the member list; type_name is "ns.Type" */
     LITERAL_GEOGRAPHY, /* the WKT text */
     LITERAL_GEOMETRY,
-    LITERAL_JSON, /* a JSON array or object, as written */
 };
 
 enum expr_kind {
@@ -57,6 +56,8 @@ enum expr_kind {
     EXPR_BINARY,     /* args[0] op args[1] */
     EXPR_IN,         /* args[0] in args[1] */
     EXPR_LIST,       /* (args...): the right side of `in` */
+    EXPR_ARRAY,      /* [args,...] */
+    EXPR_OBJECT,     /* {"name":value,...}: the members in key */
     EXPR_CASE,       /* case(args[0]:args[1],...) : condition, value, condition, value, ... */
     EXPR_ANNOTATION, /* base/@ns.Term or base/@ns.Term#qualifier; name is without the @ */
 };
@@ -103,7 +104,8 @@ struct expr {
     struct expr *base;    /* EXPR_MEMBER, EXPR_COUNT, EXPR_CALL, EXPR_ANY, EXPR_ALL, ANNOTATION */
     struct expr **args;   /* operands, arguments, list items */
     size_t arg_count;
-    struct argument *key; /* EXPR_MEMBER with a key predicate, EXPR_CALL with named arguments */
+    struct argument
+        *key; /* EXPR_MEMBER with a key predicate, EXPR_CALL with named arguments, EXPR_OBJECT */
     size_t key_count;
     struct str variable;   /* EXPR_ANY, EXPR_ALL */
     struct expr *body;     /* EXPR_ANY, EXPR_ALL */

@@ -142,27 +142,8 @@ static bool find_type(struct binder *b, const struct scope *s, const struct expr
     return bind_fail(b, s->clause, e->offset, "expected the name of a type, such as Edm.Int32");
 }
 
-static const struct bound_expr *new_null(struct binder *b, const struct type_ref *type)
-{
-    struct bound_expr *null = bind_new(b, BOUND_VALUE, EDM_NONE, 0);
-    if (null != NULL) {
-        null->type = *type;
-        null->nullable = true;
-    }
-    return null;
-}
-
-static const struct bound_expr *new_truth(struct binder *b, bool value)
-{
-    struct bound_expr *truth = bind_new(b, BOUND_VALUE, EDM_BOOLEAN, 0);
-    if (truth != NULL) {
-        truth->text = value ? STR("true") : STR("false");
-    }
-    return truth;
-}
-
-static const struct bound_expr *new_cast(struct binder *b, const struct bound_expr *from,
-                                         const struct type_ref *type)
+const struct bound_expr *bind_new_cast(struct binder *b, const struct bound_expr *from,
+                                       const struct type_ref *type)
 {
     struct bound_expr *made = bind_new(b, BOUND_CAST, EDM_NONE, 1);
     if (made != NULL) {
@@ -187,14 +168,14 @@ static const struct bound_expr *cast_to(struct binder *b, const struct scope *s,
     case OUTCOME_SOMETIMES:
         /* A member of an enumeration is its number first. */
         if (from->type.type == EDM_ENUM && edm_is_numeric(to->type)) {
-            from = new_cast(b, from, &between);
+            from = bind_new_cast(b, from, &between);
             if (from == NULL || to->type == EDM_INT32) {
                 return from;
             }
         }
-        return new_cast(b, from, to);
+        return bind_new_cast(b, from, to);
     case OUTCOME_NEVER:
-        return new_null(b, to);
+        return bind_null(b, to);
     case OUTCOME_NOT_HERE:
         break;
     }
@@ -202,20 +183,6 @@ static const struct bound_expr *cast_to(struct binder *b, const struct scope *s,
         b->err, s->clause->option, "casting %.*s to %.*s is not implemented",
         STR_ARG(bind_type_name(b, &from->type)), STR_ARG(bind_type_name(b, to)));
     return NULL;
-}
-
-static const struct bound_expr *compare_null(struct binder *b, enum operator op,
-                                             const struct bound_expr *e)
-{
-    struct bound_expr *made = bind_new(b, BOUND_OPERATOR, EDM_BOOLEAN, 2);
-    const struct bound_expr *null = new_null(b, &e->type);
-    if (made == NULL || null == NULL) {
-        return NULL;
-    }
-    made->op = op;
-    made->args[0] = e;
-    made->args[1] = null;
-    return made;
 }
 
 /* e is null, or can be cast: what is null can be cast to any type. */
@@ -228,8 +195,8 @@ static const struct bound_expr *castable(struct binder *b, const struct scope *s
         return NULL;
     }
     made->op = OP_OR;
-    made->args[0] = compare_null(b, OP_EQ, e);
-    made->args[1] = compare_null(b, OP_NE, cast);
+    made->args[0] = bind_compare_null(b, OP_EQ, e);
+    made->args[1] = bind_compare_null(b, OP_NE, cast);
     return made->args[0] == NULL || made->args[1] == NULL ? NULL : made;
 }
 
@@ -240,14 +207,14 @@ static const struct bound_expr *is_of(struct binder *b, const struct scope *s,
     switch (outcome) {
     case OUTCOME_SAME:
         /* Where there is no entity, there is none of that type. */
-        return e->kind == BOUND_ENTITY && e->nullable ? compare_null(b, OP_NE, e)
-                                                      : new_truth(b, true);
+        return e->kind == BOUND_ENTITY && e->nullable ? bind_compare_null(b, OP_NE, e)
+                                                      : bind_truth(b, true);
     case OUTCOME_ALWAYS:
-        return new_truth(b, true);
+        return bind_truth(b, true);
     case OUTCOME_SOMETIMES:
         return castable(b, s, e, to);
     case OUTCOME_NEVER:
-        return new_truth(b, false);
+        return bind_truth(b, false);
     case OUTCOME_NOT_HERE:
         break;
     }
@@ -270,7 +237,7 @@ const struct bound_expr *bind_cast(struct binder *b, const struct scope *s, cons
         return NULL;
     }
     if (from->type.type == EDM_NONE) {
-        return test ? new_truth(b, true) : new_null(b, &to);
+        return test ? bind_truth(b, true) : bind_null(b, &to);
     }
     enum outcome outcome = outcome_of(&from->type, &to);
     return test ? is_of(b, s, from, &to, outcome) : cast_to(b, s, from, &to, outcome);

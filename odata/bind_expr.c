@@ -19,136 +19,6 @@ struct bound_expr *bind_new(struct binder *b, enum bound_kind kind, enum edm_typ
     return e;
 }
 
-static bool is_null(const struct bound_expr *e)
-{
-    return e->kind == BOUND_VALUE && e->text.ptr == NULL;
-}
-
-static const struct bound_expr *fail_types(struct binder *b, const struct scope *s, size_t offset,
-                                           enum operator op, const struct bound_expr *left,
-                                           const struct bound_expr *right)
-{
-    bind_fail(b, s->clause, offset, "'%.*s' cannot take %.*s and %.*s", STR_ARG(operator_name(op)),
-              STR_ARG(bind_type_name(b, &left->type)), STR_ARG(bind_type_name(b, &right->type)));
-    return NULL;
-}
-
-/* Values of the two types can be compared with each other. */
-static bool may_meet(const struct type_ref *a, const struct type_ref *b)
-{
-    if (a->collection || b->collection) {
-        return false;
-    }
-    if (edm_is_numeric(a->type) && edm_is_numeric(b->type)) {
-        return true;
-    }
-    return a->type == b->type && a->enum_type == b->enum_type && a->complex_type == b->complex_type;
-}
-
-/* Binds a literal to the type of the operand that it meets, when that is one that has literals. */
-static const struct bound_expr *bind_peer(struct binder *b, const struct scope *s,
-                                          const struct expr *e, const struct bound_expr *other)
-{
-    bool has_literals = !other->type.collection && other->type.type != EDM_COMPLEX &&
-                        other->type.type != EDM_ENTITY && other->type.type != EDM_NONE;
-    return bind_literal(b, s->clause, e, has_literals ? &other->type : NULL,
-                        has_literals ? other->pg : NULL);
-}
-
-struct scope bind_text_scope(const struct scope *s, const struct expr *e)
-{
-    struct scope text = *s;
-    text.may_be_text = e->kind == EXPR_MEMBER && e->base == NULL;
-    return text;
-}
-
-/* A value next to this one may be a string in quotes. */
-static bool meets_text(const struct bound_expr *e)
-{
-    return !e->type.collection && !edm_is_numeric(e->type.type) && e->type.type != EDM_BOOLEAN;
-}
-
-bool bind_operands(struct binder *b, const struct scope *s, const struct expr *const *args,
-                   const struct bound_expr *out[2])
-{
-    bool literal[2] = {bind_is_literal(b, args[0]), bind_is_literal(b, args[1])};
-    if (literal[0] == literal[1]) {
-        out[0] = bind_expr(b, s, args[0]);
-        if (out[0] == NULL) {
-            return false;
-        }
-        struct scope text = bind_text_scope(s, args[1]);
-        out[1] = bind_expr(b, meets_text(out[0]) ? &text : s, args[1]);
-    } else {
-        size_t at = literal[0] ? 0 : 1;
-        out[1 - at] = bind_expr(b, s, args[1 - at]);
-        out[at] = out[1 - at] == NULL ? NULL : bind_peer(b, s, args[at], out[1 - at]);
-    }
-    return out[0] != NULL && out[1] != NULL;
-}
-
-static struct bound_expr *new_binary(struct binder *b, enum operator op, enum edm_type type,
-                                     const struct bound_expr *left, const struct bound_expr *right)
-{
-    struct bound_expr *made = bind_new(b, BOUND_OPERATOR, type, 2);
-    if (made != NULL) {
-        made->op = op;
-        made->args[0] = left;
-        made->args[1] = right;
-        made->nullable = left->nullable || right->nullable;
-    }
-    return made;
-}
-
-/* An entity is compared by its key. */
-static void hint_key(struct binder *b, const struct expr *e, const struct bound_expr *side)
-{
-    if (side->type.type == EDM_ENTITY && e->kind == EXPR_MEMBER && e->base == NULL &&
-        side->type.entity_type->key.count > 0) {
-        odata_error_hint(b->err, "an entity is compared by its key, %.*s/%.*s",
-                         STR_ARG(bind_clip(e->name)),
-                         STR_ARG(bind_clip(side->type.entity_type->key.properties[0]->name)));
-    }
-}
-
-static const struct bound_expr *bind_comparison(struct binder *b, const struct scope *s,
-                                                const struct expr *e)
-{
-    const struct bound_expr *sides[2];
-    if (!bind_operands(b, s, (const struct expr *const *)e->args, sides)) {
-        return NULL;
-    }
-    bool equality = e->op == OP_EQ || e->op == OP_NE;
-    bool null = is_null(sides[0]) || is_null(sides[1]);
-    if (!null && !may_meet(&sides[0]->type, &sides[1]->type)) {
-        fail_types(b, s, e->offset, e->op, sides[0], sides[1]);
-        hint_key(b, e->args[0], sides[0]);
-        hint_key(b, e->args[1], sides[1]);
-        return NULL;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        const struct bound_expr *side = sides[i];
-        bool whole = side->type.collection || side->type.type == EDM_ENTITY ||
-                     side->type.type == EDM_COMPLEX || side->type.type == EDM_UNTYPED;
-        if (whole && !(null && equality)) {
-            odata_error_not_implemented(b->err, s->clause->option,
-                                        "comparing %.*s with a value is not implemented",
-                                        STR_ARG(bind_type_name(b, &side->type)));
-            return NULL;
-        }
-        if (!equality && !is_null(side) && !edm_is_ordered(side->type.type)) {
-            bind_fail(b, s->clause, e->offset, "%.*s has no order",
-                      STR_ARG(bind_type_name(b, &side->type)));
-            return NULL;
-        }
-    }
-    struct bound_expr *made = new_binary(b, e->op, EDM_BOOLEAN, sides[0], sides[1]);
-    if (made != NULL) {
-        made->nullable = false; /* URL Conventions 5.1.1.1: never null, whatever the operands */
-    }
-    return made;
-}
-
 /* The type of left op right; EDM_NONE when there is none (URL Conventions 5.1.1.2). */
 static enum edm_type arithmetic_type(enum operator op, enum edm_type left, enum edm_type right)
 {
@@ -196,12 +66,12 @@ static const struct bound_expr *bind_arithmetic(struct binder *b, const struct s
         return NULL;
     }
     enum edm_type type = EDM_NONE;
-    if (is_null(left) || is_null(right)) {
+    if (bind_is_null(left) || bind_is_null(right)) {
         /* Null with anything is null; its type is that of the other side, or any number's. */
-        type = is_null(left) ? right->type.type : left->type.type;
+        type = bind_is_null(left) ? right->type.type : left->type.type;
         type = type == EDM_NONE ? EDM_DECIMAL : type;
         if (!edm_is_numeric(type) && !edm_is_temporal(type)) {
-            return fail_types(b, s, e->offset, e->op, left, right);
+            return bind_fail_types(b, s, e->offset, e->op, left, right);
         }
         struct bound_expr *null = bind_new(b, BOUND_VALUE, type, 0);
         if (null != NULL) {
@@ -212,8 +82,8 @@ static const struct bound_expr *bind_arithmetic(struct binder *b, const struct s
     if (!left->type.collection && !right->type.collection) {
         type = arithmetic_type(e->op, left->type.type, right->type.type);
     }
-    return type == EDM_NONE ? fail_types(b, s, e->offset, e->op, left, right)
-                            : new_binary(b, e->op, type, left, right);
+    return type == EDM_NONE ? bind_fail_types(b, s, e->offset, e->op, left, right)
+                            : bind_new_binary(b, e->op, type, left, right);
 }
 
 const struct bound_expr *bind_condition(struct binder *b, const struct scope *s,
@@ -266,11 +136,11 @@ static const struct bound_expr *bind_has(struct binder *b, const struct scope *s
     if (!bind_operands(b, s, (const struct expr *const *)e->args, sides)) {
         return NULL;
     }
-    if (sides[0]->type.type != EDM_ENUM || !may_meet(&sides[0]->type, &sides[1]->type)) {
-        return fail_types(b, s, e->offset, e->op, sides[0], sides[1]);
+    if (sides[0]->type.type != EDM_ENUM || !bind_may_meet(&sides[0]->type, &sides[1]->type)) {
+        return bind_fail_types(b, s, e->offset, e->op, sides[0], sides[1]);
     }
     /* Enum types of PostgreSQL are no flags: to have a member is to be it. */
-    struct bound_expr *made = new_binary(b, OP_EQ, EDM_BOOLEAN, sides[0], sides[1]);
+    struct bound_expr *made = bind_new_binary(b, OP_EQ, EDM_BOOLEAN, sides[0], sides[1]);
     if (made != NULL) {
         made->nullable = false;
     }
@@ -296,7 +166,7 @@ static const struct bound_expr *bind_unary(struct binder *b, const struct scope 
                   STR_ARG(bind_type_name(b, &operand->type)));
         return NULL;
     }
-    if (is_null(operand)) {
+    if (bind_is_null(operand)) {
         return operand;
     }
     struct bound_expr *made =
@@ -305,144 +175,6 @@ static const struct bound_expr *bind_unary(struct binder *b, const struct scope 
         made->op = e->op;
         made->args[0] = operand;
         made->nullable = operand->nullable;
-    }
-    return made;
-}
-
-/* The type that holds both numbers; other types are equal already. */
-static enum edm_type wider(enum edm_type a, enum edm_type b)
-{
-    static const enum edm_type order[] = {EDM_SBYTE, EDM_BYTE,    EDM_INT16,  EDM_INT32,
-                                          EDM_INT64, EDM_DECIMAL, EDM_SINGLE, EDM_DOUBLE};
-    enum edm_type widest = a;
-    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-        if (order[i] == a || order[i] == b) {
-            widest = order[i];
-        }
-    }
-    return widest;
-}
-
-/* A list of literals: one array in SQL, however long. */
-static const struct bound_expr *bind_in_values(struct binder *b, const struct scope *s,
-                                               const struct bound_expr *left,
-                                               const struct expr *list)
-{
-    struct bound_expr *made = bind_new(b, BOUND_IN, EDM_BOOLEAN, list->arg_count + 1);
-    if (made == NULL) {
-        return NULL;
-    }
-    made->args[0] = left;
-    size_t count = 1;
-    enum edm_type type = EDM_NONE;
-    for (size_t i = 0; i < list->arg_count; i++) {
-        const struct bound_expr *item = bind_peer(b, s, list->args[i], left);
-        if (item == NULL) {
-            return NULL;
-        }
-        if (is_null(item)) {
-            made->has_null = true;
-            continue;
-        }
-        if (!may_meet(&left->type, &item->type)) {
-            return fail_types(b, s, list->args[i]->offset, OP_EQ, left, item);
-        }
-        type = type == EDM_NONE ? item->type.type : wider(type, item->type.type);
-        made->args[count++] = item;
-    }
-    made->arg_count = count;
-    for (size_t i = 1; i < count; i++) {
-        struct bound_expr *item = bind_new(b, BOUND_VALUE, type, 0);
-        if (item == NULL) {
-            return NULL;
-        }
-        *item = *made->args[i];
-        item->type.type = type;
-        made->args[i] = item;
-    }
-    return made;
-}
-
-static const struct bound_expr *bind_in_any(struct binder *b, const struct scope *s,
-                                            const struct expr *e, const struct expr *list)
-{
-    struct bound_expr *made = bind_new(b, BOUND_OPERATOR, EDM_BOOLEAN, list->arg_count);
-    if (made == NULL) {
-        return NULL;
-    }
-    made->op = OP_OR;
-    for (size_t i = 0; i < list->arg_count; i++) {
-        struct expr *operands[2] = {e->args[0], list->args[i]};
-        struct expr equal = {.kind = EXPR_BINARY,
-                             .op = OP_EQ,
-                             .offset = list->args[i]->offset,
-                             .args = operands,
-                             .arg_count = 2};
-        made->args[i] = bind_comparison(b, s, &equal);
-        if (made->args[i] == NULL) {
-            return NULL;
-        }
-    }
-    return made;
-}
-
-static const struct bound_expr *bind_in(struct binder *b, const struct scope *s,
-                                        const struct expr *e)
-{
-    const struct expr *right = bind_resolve(b, s->clause, e->args[1]);
-    if (right == NULL) {
-        return NULL;
-    }
-    if (right->kind == EXPR_LITERAL && right->literal == LITERAL_JSON) {
-        odata_error_not_implemented(b->err, s->clause->option,
-                                    "'in' over a JSON array is not implemented");
-        return NULL;
-    }
-    if (right->kind == EXPR_LIST) {
-        if (right->arg_count == 0) {
-            bind_fail(b, s->clause, right->offset, "the list of 'in' is empty");
-            return NULL;
-        }
-        bool values = !bind_is_literal(b, e->args[0]);
-        for (size_t i = 0; i < right->arg_count; i++) {
-            values = values && bind_is_literal(b, right->args[i]);
-        }
-        if (!values) {
-            return bind_in_any(b, s, e, right);
-        }
-        const struct bound_expr *left = bind_expr(b, s, e->args[0]);
-        if (left != NULL && (left->type.collection || left->type.type == EDM_ENTITY ||
-                             left->type.type == EDM_COMPLEX || left->type.type == EDM_UNTYPED)) {
-            odata_error_not_implemented(b->err, s->clause->option, "%.*s in a list",
-                                        STR_ARG(bind_type_name(b, &left->type)));
-            return NULL;
-        }
-        return left == NULL ? NULL : bind_in_values(b, s, left, right);
-    }
-    const struct bound_expr *collection =
-        right->kind == EXPR_MEMBER ? bind_expr(b, s, right) : NULL;
-    if (right->kind == EXPR_MEMBER && collection == NULL) {
-        return NULL;
-    }
-    if (collection == NULL || !collection->type.collection) {
-        bind_fail(b, s->clause, right->offset, "expected a list or a collection after 'in'");
-        return NULL;
-    }
-    struct type_ref item = collection->type;
-    item.collection = false;
-    const struct bound_expr *left = bind_is_literal(b, e->args[0])
-                                        ? bind_literal(b, s->clause, e->args[0], &item, NULL)
-                                        : bind_expr(b, s, e->args[0]);
-    if (left == NULL) {
-        return NULL;
-    }
-    if (!is_null(left) && !may_meet(&left->type, &item)) {
-        return fail_types(b, s, e->offset, OP_EQ, left, collection);
-    }
-    struct bound_expr *made = bind_new(b, BOUND_IN_COLLECTION, EDM_BOOLEAN, 2);
-    if (made != NULL) {
-        made->args[0] = left;
-        made->args[1] = collection;
     }
     return made;
 }
@@ -460,16 +192,16 @@ static const struct bound_expr *bind_case(struct binder *b, const struct scope *
         if (made->args[i] == NULL) {
             return NULL;
         }
-        if (i % 2 == 0 || is_null(made->args[i])) {
+        if (i % 2 == 0 || bind_is_null(made->args[i])) {
             continue;
         }
-        if (made->type.type != EDM_NONE && !may_meet(&made->type, &made->args[i]->type)) {
+        if (made->type.type != EDM_NONE && !bind_may_meet(&made->type, &made->args[i]->type)) {
             bind_fail(b, s->clause, e->args[i]->offset, "the values of case() differ in type");
             return NULL;
         }
         enum edm_type type = made->type.type == EDM_NONE
                                  ? made->args[i]->type.type
-                                 : wider(made->type.type, made->args[i]->type.type);
+                                 : bind_wider(made->type.type, made->args[i]->type.type);
         made->type = made->args[i]->type;
         made->type.type = type;
     }
@@ -543,6 +275,10 @@ static const struct bound_expr *bind_any_kind(struct binder *b, const struct sco
         return bind_in(b, s, e);
     case EXPR_CASE:
         return bind_case(b, s, e);
+    case EXPR_ARRAY:
+        return bind_array(b, s, e, NULL);
+    case EXPR_OBJECT:
+        return not_here(b, s, "an object here");
     case EXPR_LIST:
         bind_fail(b, s->clause, e->offset, "a list can only stand behind 'in'");
         return NULL;

@@ -35,6 +35,10 @@ uint64_t bind_hash_expr(struct binder *b, uint64_t hash, const struct expr *e)
         if (e->options != NULL && e->options->filter != NULL) {
             hash = bind_hash_expr(b, hash, e->options->filter);
         }
+        for (size_t i = 0; i < e->key_count; i++) {
+            hash = fold_text(hash, e->key[i].name);
+            hash = bind_hash_expr(b, hash, e->key[i].value);
+        }
         for (size_t i = 1; i < e->arg_count; i++) {
             hash = bind_hash_expr(b, hash, e->args[i]);
         }

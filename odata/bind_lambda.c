@@ -1,39 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+/* any, all and $count, over navigations and collections of values. */
 #include "odata/bind_priv.h"
-
-/* The collection that e->base names: a to-many navigation (made->range...) or a property (args). */
-static struct bound_expr *bind_collection(struct binder *b, const struct scope *s,
-                                          const struct expr *e, enum bound_kind kind,
-                                          enum edm_type type)
-{
-    struct member_path path;
-    if (e->base == NULL) {
-        bind_fail(b, s->clause, e->offset, "a collection must stand before this");
-        return NULL;
-    }
-    if (!bind_member_path(b, s, e->base, &path)) {
-        return NULL;
-    }
-    bool property = path.value != NULL && path.value->type.collection;
-    if (path.collection == NULL && !property) {
-        bind_fail(b, s->clause, e->base->offset, "'%.*s' is no collection",
-                  STR_ARG(bind_clip(e->base->name)));
-        return NULL;
-    }
-    struct bound_expr *made = bind_new(b, kind, type, property ? 1 : 0);
-    if (made == NULL) {
-        return NULL;
-    }
-    if (property) {
-        made->args[0] = path.value;
-        made->number = b->next_number++;
-        return made;
-    }
-    made->range = bind_source_new(b, path.collection->target);
-    made->range_from = path.source;
-    made->range_via = path.collection;
-    return made->range == NULL ? NULL : made;
-}
 
 static const struct bound_expr *new_element(struct binder *b, const struct bound_expr *over)
 {
@@ -47,6 +14,112 @@ static const struct bound_expr *new_element(struct binder *b, const struct bound
     return item;
 }
 
+/* Both must hold; what there was may be NULL. */
+static bool narrow(struct binder *b, struct bound_expr *made, const struct bound_expr *condition)
+{
+    if (condition == NULL) {
+        return false;
+    }
+    if (made->body == NULL) {
+        made->body = condition;
+        return true;
+    }
+    made->body = bind_new_binary(b, OP_AND, EDM_BOOLEAN, made->body, condition);
+    return made->body != NULL;
+}
+
+/* A condition about the members of a collection, which are the current instance in it. */
+static bool filter(struct binder *b, const struct scope *s, struct bound_expr *made,
+                   const struct expr *condition)
+{
+    struct scope inner = *s;
+    inner.in_filter = true;
+    inner.item = NULL;
+    if (made->range != NULL) {
+        inner.root = made->range;
+    } else {
+        inner.item = new_element(b, made);
+        if (inner.item == NULL) {
+            return false;
+        }
+    }
+    return narrow(b, made, bind_condition(b, &inner, condition));
+}
+
+static bool is_filter_segment(const struct expr *e)
+{
+    return e != NULL && e->kind == EXPR_CALL && str_eq(e->name, STR("$filter"));
+}
+
+/*
+ * The collection that e->base names: a to-many navigation (made->range...) or values (args), with
+ * the conditions of `/$filter(...)` segments behind it as the body.
+ */
+static struct bound_expr *bind_collection(struct binder *b, const struct scope *s,
+                                          const struct expr *e, enum bound_kind kind,
+                                          enum edm_type type)
+{
+    struct member_path path;
+    const struct expr *base = e->base;
+    while (is_filter_segment(base)) {
+        base = base->base;
+    }
+    if (base == NULL) {
+        bind_fail(b, s->clause, e->offset, "a collection must stand before this");
+        return NULL;
+    }
+    if (!bind_member_path(b, s, base, &path)) {
+        return NULL;
+    }
+    bool values = path.value != NULL && path.value->type.collection;
+    if (path.collection == NULL && !values) {
+        bind_fail(b, s->clause, base->offset, "'%.*s' is no collection",
+                  STR_ARG(bind_clip(base->name)));
+        return NULL;
+    }
+    struct bound_expr *made = bind_new(b, kind, type, values ? 1 : 0);
+    if (made == NULL) {
+        return NULL;
+    }
+    if (values) {
+        made->args[0] = path.value;
+        made->number = b->next_number++;
+    } else {
+        made->range = bind_source_new(b, path.collection->target);
+        made->range_from = path.source;
+        made->range_via = path.collection;
+        if (made->range == NULL) {
+            return NULL;
+        }
+    }
+    for (const struct expr *f = e->base; is_filter_segment(f); f = f->base) {
+        if (!filter(b, s, made, f->args[0])) {
+            return NULL;
+        }
+    }
+    return made;
+}
+
+/* all(x: c) of what is filtered by f is all(x: not f or c). */
+static const struct bound_expr *for_all_of_those(struct binder *b,
+                                                 const struct bound_expr *filtered,
+                                                 const struct bound_expr *condition)
+{
+    struct bound_expr *other = bind_new(b, BOUND_OPERATOR, EDM_BOOLEAN, 1);
+    /* A condition that is null leaves its member out, and so must not make `all` false. */
+    struct bound_expr *holds = bind_new(b, BOUND_OPERATOR, EDM_BOOLEAN, 2);
+    const struct bound_expr *yes = bind_truth(b, true);
+    if (other == NULL || holds == NULL || yes == NULL) {
+        return NULL;
+    }
+    holds->op = OP_EQ;
+    holds->args[0] = filtered;
+    holds->args[1] = yes;
+    other->op = OP_NOT;
+    other->args[0] = holds;
+    return bind_new_binary(b, OP_OR, EDM_BOOLEAN, other, condition);
+}
+
 const struct bound_expr *bind_lambda(struct binder *b, const struct scope *s, const struct expr *e)
 {
     enum bound_kind kind = e->kind == EXPR_ANY ? BOUND_ANY : BOUND_ALL;
@@ -57,11 +130,6 @@ const struct bound_expr *bind_lambda(struct binder *b, const struct scope *s, co
     struct variable variable = {.name = e->variable, .outer = s->variables};
     variable.source = made->range;
     if (made->range == NULL) {
-        if (made->args[0]->type.type == EDM_COMPLEX) {
-            odata_error_not_implemented(b->err, s->clause->option,
-                                        "any and all over complex values are not implemented");
-            return NULL;
-        }
         variable.item = new_element(b, made);
         if (variable.item == NULL) {
             return NULL;
@@ -70,8 +138,12 @@ const struct bound_expr *bind_lambda(struct binder *b, const struct scope *s, co
     struct scope inner = *s;
     inner.variables = &variable;
     inner.in_filter = true;
-    made->body = bind_condition(b, &inner, e->body);
-    return made->body == NULL ? NULL : made;
+    const struct bound_expr *condition = bind_condition(b, &inner, e->body);
+    if (condition != NULL && kind == BOUND_ALL && made->body != NULL) {
+        made->body = for_all_of_those(b, made->body, condition);
+        return made->body == NULL ? NULL : made;
+    }
+    return narrow(b, made, condition) ? made : NULL;
 }
 
 const struct bound_expr *bind_count(struct binder *b, const struct scope *s, const struct expr *e)
@@ -84,17 +156,8 @@ const struct bound_expr *bind_count(struct binder *b, const struct scope *s, con
         odata_error_not_implemented(b->err, "$search", "$search is not implemented");
         return NULL;
     }
-    if (e->options->filter == NULL) {
-        return made;
-    }
-    if (made->range == NULL) {
-        odata_error_not_implemented(b->err, s->clause->option,
-                                    "$filter on a collection of values is not implemented");
+    if (e->options->filter != NULL && !filter(b, s, made, e->options->filter)) {
         return NULL;
     }
-    struct scope inner = *s;
-    inner.root = made->range;
-    inner.in_filter = true;
-    made->body = bind_condition(b, &inner, e->options->filter);
-    return made->body == NULL ? NULL : made;
+    return made;
 }

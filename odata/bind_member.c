@@ -20,10 +20,11 @@ const struct bound_expr *bind_property_expr(struct binder *b, const struct sourc
 const struct bound_expr *bind_part_expr(struct binder *b, const struct bound_expr *whole,
                                         const struct property *part)
 {
-    struct bound_expr *e = bind_new(b, BOUND_PROPERTY, EDM_NONE, 0);
+    struct bound_expr *e = bind_new(b, whole->kind, EDM_NONE, 0);
     if (e == NULL) {
         return NULL;
     }
+    e->number = whole->number;
     e->parts = ARENA_ARRAY(b->arena, whole->part_count + 1, const struct property *);
     if (e->parts == NULL) {
         arena_fail(b->arena, b->err);
@@ -56,7 +57,7 @@ static const struct bound_expr *new_entity(struct binder *b, const struct source
 
 const struct bound_expr *bind_current(struct binder *b, const struct scope *s)
 {
-    return new_entity(b, s->root);
+    return s->item != NULL ? s->item : new_entity(b, s->root);
 }
 
 static bool step_entity(struct binder *b, const struct scope *s, const struct expr *e,
@@ -88,8 +89,8 @@ static bool step_value(struct binder *b, const struct scope *s, const struct exp
                        struct member_path *at)
 {
     const struct bound_expr *whole = at->value;
-    if (whole->kind != BOUND_PROPERTY || whole->type.type != EDM_COMPLEX ||
-        whole->type.collection) {
+    bool path = whole->kind == BOUND_PROPERTY || whole->kind == BOUND_ELEMENT;
+    if (!path || whole->type.type != EDM_COMPLEX || whole->type.collection) {
         return bind_fail_name(b, s->clause, e->offset, e->name, "is no property of %.*s",
                               STR_ARG(bind_type_name(b, &whole->type)));
     }
@@ -118,6 +119,10 @@ static bool step_first(struct binder *b, const struct scope *s, const struct exp
             return true;
         }
     }
+    if (s->item != NULL) {
+        at->value = s->item;
+        return step_value(b, s, e, at);
+    }
     at->source = s->root;
     return step_entity(b, s, e, at);
 }
@@ -136,6 +141,7 @@ bool bind_member_path(struct binder *b, const struct scope *s, const struct expr
     }
     if (e->kind == EXPR_THIS) {
         out->source = s->root;
+        out->value = s->item;
         return true;
     }
     if (e->kind != EXPR_MEMBER) {

@@ -52,6 +52,7 @@ struct binder {
 /* Where an expression stands. */
 struct scope {
     struct source *root;
+    const struct bound_expr *item; /* the current instance, where values are looped over */
     const struct variable *variables;
     const struct clause *clause;
     bool in_filter;   /* what it joins decides which rows there are */
@@ -112,15 +113,55 @@ const struct bound_expr *bind_expr(struct binder *b, const struct scope *s,
 /* The same, for something that must be Edm.Boolean. */
 const struct bound_expr *bind_condition(struct binder *b, const struct scope *s,
                                         const struct expr *e) NODISCARD;
+const struct bound_expr *bind_property_expr(struct binder *b, const struct source *source,
+                                            const struct property *p) NODISCARD;
+struct bound_expr *bind_new(struct binder *b, enum bound_kind kind, enum edm_type type,
+                            size_t arg_count) NODISCARD;
+
+/* bind_compare.c */
+
+bool bind_is_null(const struct bound_expr *e); /* the literal */
+const struct bound_expr *bind_truth(struct binder *b, bool value) NODISCARD;
+const struct bound_expr *bind_null(struct binder *b, const struct type_ref *type) NODISCARD;
+struct bound_expr *bind_new_binary(struct binder *b, enum operator op, enum edm_type type,
+                                   const struct bound_expr *left,
+                                   const struct bound_expr *right) NODISCARD;
+/* Values of the two types can be compared with each other. */
+bool bind_may_meet(const struct type_ref *a, const struct type_ref *b);
+/* The type that holds both numbers; other types are equal already. */
+enum edm_type bind_wider(enum edm_type a, enum edm_type b);
+/* "'eq' cannot take Edm.Int32 and Edm.String". Returns NULL. */
+const struct bound_expr *bind_fail_types(struct binder *b, const struct scope *s, size_t offset,
+                                         enum operator op, const struct bound_expr *left,
+                                         const struct bound_expr *right);
+/* Binds a literal to the type of the operand that it meets, when that is one that has literals. */
+const struct bound_expr *bind_peer(struct binder *b, const struct scope *s, const struct expr *e,
+                                   const struct bound_expr *other) NODISCARD;
 /* The scope of e, where a string could stand: for the hint about quotes. */
 struct scope bind_text_scope(const struct scope *s, const struct expr *e);
 /* Two operands that must meet: literals take the type of the other side. */
 bool bind_operands(struct binder *b, const struct scope *s, const struct expr *const *args,
                    const struct bound_expr *out[2]) NODISCARD;
-const struct bound_expr *bind_property_expr(struct binder *b, const struct source *source,
-                                            const struct property *p) NODISCARD;
-struct bound_expr *bind_new(struct binder *b, enum bound_kind kind, enum edm_type type,
-                            size_t arg_count) NODISCARD;
+/* e op null */
+const struct bound_expr *bind_compare_null(struct binder *b, enum operator op,
+                                           const struct bound_expr *e) NODISCARD;
+/* eq, ne, lt, le, gt, ge */
+const struct bound_expr *bind_comparison(struct binder *b, const struct scope *s,
+                                         const struct expr *e) NODISCARD;
+
+/* bind_in.c */
+
+const struct bound_expr *bind_in(struct binder *b, const struct scope *s,
+                                 const struct expr *e) NODISCARD;
+
+/* bind_array.c: collections that are written out */
+
+/* e is EXPR_ARRAY. want: the collection that it meets, or NULL for its own type. */
+const struct bound_expr *bind_array(struct binder *b, const struct scope *s, const struct expr *e,
+                                    const struct type_ref *want) NODISCARD;
+/* Makes two collections whose items may meet have one type. */
+bool bind_meet_collections(struct binder *b, const struct bound_expr **left,
+                           const struct bound_expr **right) NODISCARD;
 
 /* bind_member.c: names and paths */
 
@@ -145,8 +186,15 @@ const struct bound_expr *bind_current(struct binder *b, const struct scope *s) N
 
 /* bind_cast.c: cast(...) and isof(...) */
 
+/* from as a value of type, or null: for types between which there is a way. */
+const struct bound_expr *bind_new_cast(struct binder *b, const struct bound_expr *from,
+                                       const struct type_ref *type) NODISCARD;
 const struct bound_expr *bind_cast(struct binder *b, const struct scope *s,
                                    const struct expr *e) NODISCARD;
+
+/* bind_regex.c: a pattern of ECMAScript, which is at `offset`, as one of PostgreSQL. */
+const struct bound_expr *bind_regex(struct binder *b, const struct scope *s, size_t offset,
+                                    const struct bound_expr *pattern) NODISCARD;
 
 /* bind_function.c */
 

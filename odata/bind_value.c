@@ -126,7 +126,6 @@ static const char *const literal_names[] = {
     [LITERAL_ENUM] = "enumeration",
     [LITERAL_GEOGRAPHY] = "geography",
     [LITERAL_GEOMETRY] = "geometry",
-    [LITERAL_JSON] = "JSON",
 };
 
 /* A value under construction. */
@@ -412,7 +411,6 @@ static bool natural_type(const struct making *m, struct type_ref *out)
         [LITERAL_ENUM] = EDM_ENUM,
         [LITERAL_GEOGRAPHY] = EDM_GEOGRAPHY,
         [LITERAL_GEOMETRY] = EDM_GEOMETRY,
-        [LITERAL_JSON] = EDM_UNTYPED,
     };
     *out = bind_type(types[m->literal->literal]);
     if (out->type == EDM_ENUM) {

@@ -37,7 +37,7 @@ struct source {
 enum bound_kind {
     BOUND_VALUE,         /* a literal; null when text.ptr is NULL */
     BOUND_PROPERTY,      /* source/property, or a part of a complex property */
-    BOUND_ELEMENT,       /* the lambda variable of a primitive collection */
+    BOUND_ELEMENT,       /* the lambda variable of a collection of values, or a part of it */
     BOUND_ENTITY,        /* source as a whole: to be compared with null */
     BOUND_OPERATOR,      /* op over args */
     BOUND_CALL,          /* function over args */
@@ -45,9 +45,10 @@ enum bound_kind {
     BOUND_IN_COLLECTION, /* args[0] in args[1], a collection */
     BOUND_ANY,           /* over range or over the collection args[0]; body NULL: is there one */
     BOUND_ALL,
-    BOUND_COUNT, /* of range where body, or of the collection args[0] */
-    BOUND_CAST,  /* args[0] as a value of type; null when it cannot be one */
-    BOUND_CASE,  /* condition, value, condition, value, ... */
+    BOUND_COUNT,      /* of range where body, or of the collection args[0] */
+    BOUND_COLLECTION, /* args, as the items of a collection */
+    BOUND_CAST,       /* args[0] as a value of type; null when it cannot be one */
+    BOUND_CASE,       /* condition, value, condition, value, ... */
 };
 
 enum function_id {
@@ -79,6 +80,18 @@ enum function_id {
     FUNCTION_ROUND,
     FUNCTION_FLOOR,
     FUNCTION_CEILING,
+    FUNCTION_MATCHESPATTERN, /* args[1] is a pattern of PostgreSQL */
+    /* The same names over collections (URL Conventions 5.1.1.5, 5.1.1.6). */
+    FUNCTION_ITEMS_CONCAT,
+    FUNCTION_ITEMS_CONTAINS,
+    FUNCTION_ITEMS_STARTSWITH,
+    FUNCTION_ITEMS_ENDSWITH,
+    FUNCTION_ITEMS_INDEXOF,
+    FUNCTION_ITEMS_LENGTH,
+    FUNCTION_ITEMS_SUBSTRING,
+    FUNCTION_ITEMS_SUBSTRING_LENGTH,
+    FUNCTION_HASSUBSET,
+    FUNCTION_HASSUBSEQUENCE,
     FUNCTION_COUNT,
 };
 
@@ -93,7 +106,7 @@ struct bound_expr {
     struct str text;             /* BOUND_VALUE: as PostgreSQL reads it, ends in NUL */
     const struct source *source; /* PROPERTY, ENTITY */
     const struct property *property;
-    const struct property **parts; /* PROPERTY: attributes inside property */
+    const struct property **parts; /* PROPERTY, ELEMENT: attributes inside of it */
     size_t part_count;
     unsigned number; /* ELEMENT, and ANY/ALL/CAST over a collection: its variable */
     const struct bound_expr **args;

@@ -23,6 +23,12 @@ enum {
     LIMIT_OPTION_DEPTH = 64,
     /* Query options of a request. */
     LIMIT_QUERY_OPTIONS = 128,
+    /* A pattern of matchesPattern: its bytes, its groups inside each other, and its size with all
+       repetitions written out. The worst of that size, (a*b*c*d*){43}, takes PostgreSQL a fifth of a
+       second to compile, and three times as many repetitions half a minute. */
+    LIMIT_PATTERN_BYTES = 1000,
+    LIMIT_PATTERN_DEPTH = 50,
+    LIMIT_PATTERN_SIZE = 400,
     /* What one request may allocate for its syntax tree, plan and SQL. */
     LIMIT_REQUEST_ARENA_BYTES = 8 * 1024 * 1024,
     /* What a model may take: 10,000 tables of 100 columns need about 200 MB. */

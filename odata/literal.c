@@ -430,7 +430,6 @@ bool literal_is(enum literal_kind kind, struct str text)
     case LITERAL_BOOLEAN:
     case LITERAL_STRING:
     case LITERAL_ENUM:
-    case LITERAL_JSON:
         return false;
     }
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operands of expressions: values, JSON, names, calls, lambdas and the paths made of them. */
+/* Operands of expressions: values, names, calls, lambdas and the paths made of them. */
 #include <string.h>
 
 #include "odata/limits.h"
@@ -132,61 +132,6 @@ static bool word_literal(const struct parser *p, enum literal_kind *out_kind, st
         }
     }
     return false;
-}
-
-static bool parse_json(struct parser *p);
-
-/* A value inside of an array or object: JSON, or in 4.01 any expression. */
-static bool parse_json_value(struct parser *p)
-{
-    enum token_kind kind = parser_token(p);
-    if (kind == TOKEN_JSON_STRING) {
-        return lexer_next(&p->lx);
-    }
-    if (kind == TOKEN_OPEN_BRACKET || kind == TOKEN_OPEN_BRACE) {
-        return parse_json(p);
-    }
-    struct expr *ignored;
-    return parser_expr(p, &ignored);
-}
-
-/* An array or object whose first token is the current one. */
-static bool parse_json(struct parser *p)
-{
-    bool object = parser_token(p) == TOKEN_OPEN_BRACE;
-    enum token_kind close = object ? TOKEN_CLOSE_BRACE : TOKEN_CLOSE_BRACKET;
-    if (!parser_enter(p) || !lexer_next(&p->lx)) {
-        return false;
-    }
-    bool first = true;
-    while (parser_token(p) != close) {
-        if (!first && !parser_expect(p, TOKEN_COMMA, object ? "',' or '}'" : "',' or ']'")) {
-            return false;
-        }
-        first = false;
-        if (object && (!parser_expect(p, TOKEN_JSON_STRING, "a member name in double quotes") ||
-                       !parser_expect(p, TOKEN_COLON, "':'"))) {
-            return false;
-        }
-        if (!parse_json_value(p)) {
-            return false;
-        }
-    }
-    parser_leave(p);
-    return lexer_next(&p->lx);
-}
-
-static bool parse_json_literal(struct parser *p, struct expr **out)
-{
-    struct expr *e = parser_node(p, EXPR_LITERAL, p->lx.token.offset);
-    if (e == NULL || !parse_json(p)) {
-        return false;
-    }
-    /* The end of the literal is the end of the text before the current token, without blanks. */
-    e->literal = LITERAL_JSON;
-    e->text = str_trim(str_slice(p->lx.text, e->offset, p->lx.token.offset));
-    *out = e;
-    return true;
 }
 
 /* --- calls, lambdas, paths --- */
@@ -475,7 +420,7 @@ bool parser_operand(struct parser *p, struct expr **out)
         return literal_from_token(p, out);
     case TOKEN_OPEN_BRACKET:
     case TOKEN_OPEN_BRACE:
-        return parse_json_literal(p, out);
+        return parser_json(p, out);
     case TOKEN_OPEN:
         return parse_parentheses(p, out);
     case TOKEN_NAME:

@@ -64,6 +64,9 @@ bool parser_adopt(struct parser *p, struct expr *parent, const struct expr *chil
 bool parser_push_arg(struct parser *p, struct expr *parent, struct expr *child) NODISCARD;
 bool parser_operand(struct parser *p, struct expr **out) NODISCARD;
 
+/* odata/json_parse.c: an array or object whose first token is the current one. */
+bool parser_json(struct parser *p, struct expr **out) NODISCARD;
+
 /* odata/filter_parse.c */
 bool parser_expr(struct parser *p, struct expr **out) NODISCARD;
 /* odata/operand_parse.c: `a,b` or `n=a,m=b` up to and with the closing parenthesis; the opening one is consumed. */

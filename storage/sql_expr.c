@@ -25,7 +25,12 @@ void sql_put_raw(struct sql *s, const struct bound_expr *e)
     for (size_t i = 0; i < e->part_count; i++) {
         bytes_put_char(s->out, '(');
     }
-    sql_put_column(s, e->source, e->property);
+    if (e->kind == BOUND_ELEMENT) {
+        sql_put_alias(s, 'v', e->number);
+        SQL_PUT(s, ".v");
+    } else {
+        sql_put_column(s, e->source, e->property);
+    }
     for (size_t i = 0; i < e->part_count; i++) {
         SQL_PUT(s, ").");
         sql_put_ident(s, e->parts[i]->column);
@@ -70,6 +75,8 @@ static void put_side(struct sql *s, const struct bound_expr *e, const struct bou
 {
     if (e->kind == BOUND_PROPERTY && is_timestamp(e) && other->kind == BOUND_VALUE) {
         sql_put_raw(s, e);
+    } else if (e->type.collection && other->type.collection) {
+        sql_put_items(s, e);
     } else {
         sql_put_value(s, e);
     }
@@ -82,8 +89,7 @@ static void put_binary(struct sql *s, const struct bound_expr *e, struct str ope
     put_side(s, e->args[1], e->args[0]);
 }
 
-/* `x is null`, or its contrary. */
-static void put_null_test(struct sql *s, const struct bound_expr *e, bool null)
+void sql_put_null_test(struct sql *s, const struct bound_expr *e, bool null)
 {
     if (e->kind == BOUND_ENTITY) {
         sql_put_column(s, e->source, e->source->type->key.properties[0]);
@@ -111,7 +117,7 @@ static void put_equality(struct sql *s, const struct bound_expr *e, bool wanted)
     if (is_null_value(a) && is_null_value(b)) {
         put_constant(s, wanted);
     } else if (is_null_value(a) || is_null_value(b)) {
-        put_null_test(s, is_null_value(a) ? b : a, wanted);
+        sql_put_null_test(s, is_null_value(a) ? b : a, wanted);
     } else if (wanted) {
         put_binary(s, e, a->nullable && b->nullable ? STR(" IS NOT DISTINCT FROM ") : STR(" = "));
     } else {
@@ -177,125 +183,6 @@ static void put_junction(struct sql *s, const struct bound_expr *e,
         }
         put(s, e->args[i]);
     }
-}
-
-/* The items of an array in PostgreSQL's text form. */
-static void put_array(struct sql *s, const struct bound_expr *e)
-{
-    struct bytes text;
-    bytes_init(&text, SIZE_MAX / 4);
-    bytes_put_char(&text, '{');
-    for (size_t i = 1; i < e->arg_count; i++) {
-        struct str item = e->args[i]->text;
-        bytes_put_str(&text, i > 1 ? STR(",\"") : STR("\""));
-        for (size_t k = 0; k < item.len; k++) {
-            if (item.ptr[k] == '"' || item.ptr[k] == '\\') {
-                bytes_put_char(&text, '\\');
-            }
-            bytes_put_char(&text, item.ptr[k]);
-        }
-        bytes_put_char(&text, '"');
-    }
-    bytes_put_char(&text, '}');
-    sql_note_failure(s, &text);
-    sql_put_array_param(s, bytes_str(&text), sql_cast(&e->args[1]->type, e->args[1]->pg));
-    bytes_fini(&text);
-}
-
-static void put_in(struct sql *s, const struct bound_expr *e)
-{
-    bool any = e->arg_count > 1;
-    if (any) {
-        sql_put_value(s, e->args[0]);
-        SQL_PUT(s, " = ANY(");
-        put_array(s, e);
-        bytes_put_char(s->out, ')');
-    }
-    if (e->has_null) {
-        if (any) {
-            SQL_PUT(s, " OR ");
-        }
-        put_null_test(s, e->args[0], true);
-    }
-}
-
-static void put_in_collection(struct sql *s, const struct bound_expr *e)
-{
-    if (is_null_value(e->args[0])) {
-        SQL_PUT(s, "array_position(");
-        sql_put_value(s, e->args[1]);
-        SQL_PUT(s, ", NULL) IS NOT NULL");
-        return;
-    }
-    sql_put_value(s, e->args[0]);
-    SQL_PUT(s, " = ANY(");
-    sql_put_value(s, e->args[1]);
-    if (e->args[1]->type.type == EDM_STRING) {
-        SQL_PUT(s, "::text[]");
-    }
-    bytes_put_char(s->out, ')');
-}
-
-/* ` FROM ... WHERE ...` of the rows that a lambda or a count runs over. */
-static void put_range(struct sql *s, const struct bound_expr *e)
-{
-    SQL_PUT(s, " FROM ");
-    sql_put_table(s, e->range);
-    if (e->range_via->link != NULL) {
-        SQL_PUT(s, " JOIN ");
-        sql_put_link_table(s, e->range_via, e->range);
-        SQL_PUT(s, " ON ");
-        sql_put_link_far(s, e->range_via, e->range);
-    }
-    sql_put_joins(s, e->range, false);
-    SQL_PUT(s, " WHERE ");
-    if (e->range_via->link != NULL) {
-        sql_put_link_near(s, e->range_via, e->range_from, e->range);
-    } else {
-        sql_put_join_on(s, e->range_via, e->range_from, e->range);
-    }
-}
-
-static void put_lambda(struct sql *s, const struct bound_expr *e)
-{
-    bool all = e->kind == BOUND_ALL;
-    if (all) {
-        SQL_PUT(s, "NOT ");
-    }
-    SQL_PUT(s, "EXISTS (SELECT 1");
-    if (e->range != NULL) {
-        put_range(s, e);
-    } else {
-        SQL_PUT(s, " FROM unnest(");
-        sql_put_value(s, e->args[0]);
-        SQL_PUT(s, ") AS ");
-        sql_put_alias(s, 'v', e->number);
-        SQL_PUT(s, "(v)");
-    }
-    if (e->body != NULL) {
-        sql_put_own(s, e->range != NULL ? STR(" AND (") : STR(" WHERE ("));
-        sql_put_true(s, e->body);
-        sql_put_own(s, all ? STR(") IS NOT TRUE") : STR(")"));
-    }
-    bytes_put_char(s->out, ')');
-}
-
-static void put_count(struct sql *s, const struct bound_expr *e)
-{
-    if (e->range == NULL) {
-        SQL_PUT(s, "coalesce(cardinality(");
-        sql_put_value(s, e->args[0]);
-        SQL_PUT(s, "), 0)");
-        return;
-    }
-    SQL_PUT(s, "(SELECT count(*)");
-    put_range(s, e);
-    if (e->body != NULL) {
-        SQL_PUT(s, " AND (");
-        sql_put_true(s, e->body);
-        bytes_put_char(s->out, ')');
-    }
-    bytes_put_char(s->out, ')');
 }
 
 static void put_case(struct sql *s, const struct bound_expr *e)
@@ -526,10 +413,10 @@ void sql_put_true(struct sql *s, const struct bound_expr *e)
         put_wrapped(s, e, put_operator_true, STR(""));
         break;
     case BOUND_IN:
-        put_wrapped(s, e, put_in, STR(""));
+        put_wrapped(s, e, sql_put_in, STR(""));
         break;
     case BOUND_IN_COLLECTION:
-        put_wrapped(s, e, put_in_collection, STR(""));
+        put_wrapped(s, e, sql_put_in_collection, STR(""));
         break;
     case BOUND_VALUE:
     case BOUND_PROPERTY:
@@ -539,6 +426,7 @@ void sql_put_true(struct sql *s, const struct bound_expr *e)
     case BOUND_ANY:
     case BOUND_ALL:
     case BOUND_COUNT:
+    case BOUND_COLLECTION:
     case BOUND_CAST:
     case BOUND_CASE:
         sql_put_value(s, e);
@@ -553,10 +441,10 @@ void sql_put_false(struct sql *s, const struct bound_expr *e)
         put_wrapped(s, e, put_operator_false, STR(""));
         break;
     case BOUND_IN:
-        put_wrapped(s, e, put_in, STR(" IS NOT TRUE"));
+        put_wrapped(s, e, sql_put_in, STR(" IS NOT TRUE"));
         break;
     case BOUND_IN_COLLECTION:
-        put_wrapped(s, e, put_in_collection, STR(" IS NOT TRUE"));
+        put_wrapped(s, e, sql_put_in_collection, STR(" IS NOT TRUE"));
         break;
     case BOUND_VALUE:
     case BOUND_PROPERTY:
@@ -566,6 +454,7 @@ void sql_put_false(struct sql *s, const struct bound_expr *e)
     case BOUND_ANY:
     case BOUND_ALL:
     case BOUND_COUNT:
+    case BOUND_COLLECTION:
     case BOUND_CAST:
     case BOUND_CASE:
         SQL_PUT(s, "(NOT ");
@@ -585,8 +474,13 @@ void sql_put_value(struct sql *s, const struct bound_expr *e)
         put_property(s, e);
         break;
     case BOUND_ELEMENT:
-        sql_put_alias(s, 'v', e->number);
-        sql_put_own(s, e->type.type == EDM_STRING ? STR(".v::text") : STR(".v"));
+        put_property(s, e);
+        if (e->type.type == EDM_STRING && e->pg == NULL) {
+            SQL_PUT(s, "::text");
+        }
+        break;
+    case BOUND_COLLECTION:
+        sql_put_collection(s, e);
         break;
     case BOUND_OPERATOR:
         put_wrapped(s, e, put_operator_value, STR(""));
@@ -595,17 +489,17 @@ void sql_put_value(struct sql *s, const struct bound_expr *e)
         sql_put_call(s, e);
         break;
     case BOUND_IN:
-        put_wrapped(s, e, put_in, STR(" IS TRUE"));
+        put_wrapped(s, e, sql_put_in, STR(" IS TRUE"));
         break;
     case BOUND_IN_COLLECTION:
-        put_wrapped(s, e, put_in_collection, STR(" IS TRUE"));
+        put_wrapped(s, e, sql_put_in_collection, STR(" IS TRUE"));
         break;
     case BOUND_ANY:
     case BOUND_ALL:
-        put_wrapped(s, e, put_lambda, STR(""));
+        put_wrapped(s, e, sql_put_lambda, STR(""));
         break;
     case BOUND_COUNT:
-        put_count(s, e);
+        sql_put_count(s, e);
         break;
     case BOUND_CAST:
         sql_put_typecast(s, e);

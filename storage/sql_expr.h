@@ -24,6 +24,18 @@ void sql_put_value(struct sql *s, const struct bound_expr *e);
 void sql_put_column(struct sql *s, const struct source *source, const struct property *p);
 void sql_put_raw(struct sql *s, const struct bound_expr *e);
 
+/* `x is null`, or its contrary. */
+void sql_put_null_test(struct sql *s, const struct bound_expr *e, bool null);
+
+/* sql_collection.c: BOUND_IN, _IN_COLLECTION, _COLLECTION, _ANY and _ALL, _COUNT. */
+void sql_put_in(struct sql *s, const struct bound_expr *e);
+void sql_put_in_collection(struct sql *s, const struct bound_expr *e);
+void sql_put_collection(struct sql *s, const struct bound_expr *e);
+void sql_put_lambda(struct sql *s, const struct bound_expr *e);
+void sql_put_count(struct sql *s, const struct bound_expr *e);
+/* A collection as an array from 1 on that is never null, of the type that its items are cast to. */
+void sql_put_items(struct sql *s, const struct bound_expr *e);
+
 /* What rows are ordered by, and a value of it that came out of a row. */
 void sql_put_sort(struct sql *s, const struct bound_expr *e);
 void sql_put_sort_value(struct sql *s, const struct bound_expr *e, struct str value);

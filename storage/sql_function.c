@@ -10,6 +10,22 @@
     "U&'\\0009\\000A\\000B\\000C\\000D\\0020\\0085\\00A0\\1680\\2000\\2001\\2002\\2003" \
     "\\2004\\2005\\2006\\2007\\2008\\2009\\200A\\2028\\2029\\202F\\205F\\3000'"
 
+/* Where a position that may count from the end is, from 0 on. */
+#define START(length) \
+    "CASE WHEN {1} < 0 THEN greatest(" length " + {1}::int4, 0) ELSE {1}::int4 END"
+
+/* Where the items of {1} may begin in {0}, and that they are there. */
+#define PLACES                                                             \
+    "FROM generate_series(0, cardinality({0}) - cardinality({1})) AS i(i)" \
+    " WHERE ({0})[i.i + 1 : i.i + cardinality({1})] = {1}"
+
+/* The pairs of how many items of {1} were found, and where in {0} the last one was. */
+#define SEQUENCE                                                                 \
+    "(WITH RECURSIVE m(found, at) AS (SELECT 0, 0 UNION ALL SELECT m.found + 1," \
+    " array_position({0}, ({1})[m.found + 1], m.at + 1) FROM m"                  \
+    " WHERE m.found < cardinality({1}) AND m.at IS NOT NULL)"                    \
+    " SELECT EXISTS (SELECT 1 FROM m WHERE m.found = cardinality({1}) AND m.at IS NOT NULL))"
+
 /* {n} is argument n. The order is that of enum function_id. */
 static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_CONTAINS] = {STR_INIT("(strpos({0}, {1}) > 0)")},
@@ -17,8 +33,9 @@ static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_ENDSWITH] = {STR_INIT("(right({0}, length({1})) = {1})")},
     [FUNCTION_INDEXOF] = {STR_INIT("(strpos({0}, {1}) - 1)")},
     [FUNCTION_LENGTH] = {STR_INIT("length({0})")},
-    [FUNCTION_SUBSTRING] = {STR_INIT("substr({0}, {1}::int4 + 1)")},
-    [FUNCTION_SUBSTRING_LENGTH] = {STR_INIT("substr({0}, {1}::int4 + 1, {2}::int4)")},
+    [FUNCTION_SUBSTRING] = {STR_INIT("substr({0}, " START("length({0})") " + 1)")},
+    [FUNCTION_SUBSTRING_LENGTH] = {STR_INIT(
+        "substr({0}, " START("length({0})") " + 1, {2}::int4)")},
     [FUNCTION_TOLOWER] = {STR_INIT("lower({0})")},
     [FUNCTION_TOUPPER] = {STR_INIT("upper({0})")},
     [FUNCTION_TRIM] = {STR_INIT("btrim({0}, " BLANKS ")")},
@@ -42,6 +59,21 @@ static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_ROUND] = {STR_INIT("round({0}::numeric)")},
     [FUNCTION_FLOOR] = {STR_INIT("floor({0}::numeric)")},
     [FUNCTION_CEILING] = {STR_INIT("ceil({0}::numeric)")},
+    [FUNCTION_MATCHESPATTERN] = {STR_INIT("{0} ~ {1}")},
+    [FUNCTION_ITEMS_CONCAT] = {STR_INIT("{0} || {1}")},
+    [FUNCTION_ITEMS_CONTAINS] = {STR_INIT("EXISTS (SELECT 1 " PLACES ")")},
+    [FUNCTION_ITEMS_STARTSWITH] = {STR_INIT("({0})[1 : cardinality({1})] = {1}")},
+    [FUNCTION_ITEMS_ENDSWITH] = {STR_INIT(
+        "({0})[greatest(cardinality({0}) - cardinality({1}), 0) + 1 : ] = {1}")},
+    [FUNCTION_ITEMS_INDEXOF] = {STR_INIT("coalesce((SELECT min(i.i) " PLACES "), -1)")},
+    [FUNCTION_ITEMS_LENGTH] = {STR_INIT("cardinality({0})")},
+    [FUNCTION_ITEMS_SUBSTRING] = {STR_INIT("({0})[" START("cardinality({0})") " + 1 : ]")},
+    [FUNCTION_ITEMS_SUBSTRING_LENGTH] = {STR_INIT(
+        "({0})[" START("cardinality({0})") " + 1 : " START("cardinality({0})") " + {2}::int4]")},
+    [FUNCTION_HASSUBSET] = {STR_INIT(
+        "NOT EXISTS (SELECT 1 FROM unnest({1}) AS i(i) GROUP BY i.i HAVING count(*) >"
+        " (SELECT count(*) FROM unnest({0}) AS k(k) WHERE k.k IS NOT DISTINCT FROM i.i))")},
+    [FUNCTION_HASSUBSEQUENCE] = {STR_INIT(SEQUENCE)},
 };
 
 /*

@@ -5,7 +5,11 @@
 void sql_put_operand(struct sql *s, const struct bound_expr *e)
 {
     bytes_put_char(s->out, '(');
-    sql_put_value(s, e);
+    if (e->type.collection) {
+        sql_put_items(s, e);
+    } else {
+        sql_put_value(s, e);
+    }
     if (e->type.type == EDM_STRING && !e->type.collection && e->kind != BOUND_VALUE &&
         e->pg != NULL && e->pg->oid == PG_BPCHAR) {
         SQL_PUT(s, "::text");

@@ -33,6 +33,9 @@ struct str sql_cast(const struct type_ref *type, const struct pg_type_ref *pg)
     if (type->type == EDM_ENUM) {
         return type->enum_type->pg.cast;
     }
+    if (type->type == EDM_COMPLEX) {
+        return type->complex_type->pg.cast;
+    }
     if (type->type == EDM_STRING && pg != NULL && (pg->oid == PG_BPCHAR || is_citext(pg))) {
         return pg->cast;
     }

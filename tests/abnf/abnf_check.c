@@ -41,6 +41,7 @@ enum reader {
     READ_EXPRESSION,
     READ_LAMBDA,  /* any(...) alone: needs a path before it */
     READ_LITERAL, /* in a URL: decoded, with quotes and prefix */
+    READ_PRIMITIVE, /* the same of any kind */
     READ_VALUE,   /* in a payload: as it stands, without quotes */
     READ_BOOLEAN_VALUE,
     READ_ENUM_VALUE,
@@ -88,7 +89,7 @@ static const struct rule {
     {"null", READ_LITERAL, LITERAL_NULL},
     {"boolean", READ_LITERAL, LITERAL_BOOLEAN},
     {"booleanValue", READ_BOOLEAN_VALUE, 0},
-    {"primitiveLiteral", READ_LITERAL, LITERAL_JSON},
+    {"primitiveLiteral", READ_PRIMITIVE, 0},
     {"stringLiteral", READ_LITERAL, LITERAL_STRING},
     {"binaryLiteral", READ_LITERAL, LITERAL_BINARY},
     {"durationLiteral", READ_LITERAL, LITERAL_DURATION},
@@ -146,8 +147,6 @@ static bool read_expression(struct arena *a, struct str input, const char *prefi
 static bool kind_matches(enum literal_kind wanted, enum literal_kind found)
 {
     switch (wanted) {
-    case LITERAL_JSON: /* any primitive */
-        return true;
     case LITERAL_DECIMAL:
     case LITERAL_DOUBLE:
         return found == LITERAL_INTEGER || found == LITERAL_DECIMAL || found == LITERAL_DOUBLE;
@@ -242,6 +241,8 @@ static bool run(struct arena *a, const struct rule *rule, struct str input, stru
         return read_expression(a, input, "Items/", &e, err);
     case READ_LITERAL:
         return read_literal(a, input, rule->kind, err);
+    case READ_PRIMITIVE:
+        return read_expression(a, input, "", &e, err) && e->kind == EXPR_LITERAL;
     case READ_VALUE:
         return literal_is(rule->kind, input);
     case READ_BOOLEAN_VALUE:

@@ -42,7 +42,6 @@ static const struct url_good goods[] = {
     {"an alias", "C(@k)/D(a=@k)", "C(@k)/D(a=@k)"},
     {"a function", "C(1)/ns.Fn(p='x')/$count", "C(1)/ns.Fn(p='x')/$count"},
     {"an empty pair", "ns.Fn()", "ns.Fn()"},
-    {"JSON as a parameter", "F(p={\"a\":[1]})", "F(p=json:{\"a\":[1]})"},
     {"a cast", "C/ns.T(1)/ns.U/p", "C/ns.T(1)/ns.U/p"},
     {"references", "C(1)/D/$ref", "C(1)/D/$ref"},
     {"metadata", "$metadata", "$metadata"},

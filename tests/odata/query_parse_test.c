@@ -81,7 +81,7 @@ static const struct url_good goods[] = {
      "schemaversion=*;id=urn:x"},
     {"index", "$index=-1", "index=-1"},
     {"aliases", "$filter=a%20gt%20@p&@p=15&@q=[1,{\"a\":2}]",
-     "filter=(gt a @p);@q=json:[1,{\"a\":2}];@p=15"},
+     "filter=(gt a @p);@q=[1,{a:2}];@p=15"},
     {"an alias without use", "@unused=5", "@unused=5"},
 };
 
