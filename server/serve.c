@@ -22,7 +22,7 @@ enum {
     /* For the first load of the model, before clients are let in without one. */
     FIRST_LOAD_MS = 3000,
     /* Descriptors besides those of clients and of the pool: a worker's and the process's. */
-    FILES_PER_WORKER = 8,
+    FILES_PER_WORKER = 9,
     SPARE_FILES = 32,
     LEAST_CONNECTIONS = 16,
     DRAIN_TICK_MS = 50,
@@ -33,6 +33,7 @@ struct server {
     struct log log;
     struct service service;
     struct control *control;
+    struct pool_budget *budget; /* outlives the workers */
     struct worker **workers;
     struct metrics *metrics;
     struct metrics **metric_sets;
@@ -142,15 +143,13 @@ static bool start_workers(struct server *s)
 {
     char reason[160];
     for (size_t i = 0; i < s->worker_count; i++) {
-        size_t pool = s->config->db_pool_size / s->worker_count +
-                      (i < s->config->db_pool_size % s->worker_count ? 1 : 0);
         const struct worker_options options = {
             .number = i,
             .service = &s->service,
             .metrics = s->metric_sets[i],
             .listen_fd = s->listen_fds[i],
             .admin_fd = i == 0 ? s->admin_fd : -1,
-            .pool_size = pool == 0 ? 1 : pool,
+            .budget = s->budget,
             .max_connections = (s->max_connections + s->worker_count - 1) / s->worker_count,
         };
         s->workers[i] = worker_start(&options, reason, sizeof(reason));
@@ -216,6 +215,10 @@ static bool start(struct server *s)
     if (!control_wait_first(s->control, FIRST_LOAD_MS)) {
         log_event(&s->log, LOG_WARNING, "start_without_model", "reason",
                   "the database does not answer yet; requests get 503 until it does");
+    }
+    s->budget = pool_budget_new(s->config->db_pool_size, s->worker_count);
+    if (s->budget == NULL) {
+        return fail(s, "start_failed", "descriptors or memory are short");
     }
     if (!start_workers(s)) {
         return false;
@@ -303,6 +306,7 @@ static void stop(struct server *s)
     if (s->signal_fd >= 0) {
         close(s->signal_fd);
     }
+    pool_budget_free(s->budget);
     free(s->workers);
     free(s->listen_fds);
     free(s->metric_sets);

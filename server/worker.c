@@ -284,10 +284,10 @@ static void worker_free(struct worker *w)
 static bool open_pool(struct worker *w)
 {
     const struct config *c = w->options.service->config;
-    size_t waiting = w->options.pool_size * WAITING_PER_CONNECTION;
+    size_t waiting = c->db_pool_size * WAITING_PER_CONNECTION;
     const struct pool_options options = {
         .db_uri = c->db_uri,
-        .size = w->options.pool_size,
+        .budget = w->options.budget,
         .max_waiting = waiting > LEAST_WAITING ? waiting : LEAST_WAITING,
         .wait_ms = c->db_pool_wait_ms,
         .connect_timeout_ms = CONNECT_TIMEOUT_MS,
@@ -362,7 +362,7 @@ struct worker *worker_start(const struct worker_options *options, char *reason, 
     const struct config *c = options->service->config;
     w->options = *options;
     log_init(&w->log, STDERR_FILENO, (enum log_level)c->log_level, (enum log_format)c->log_format);
-    w->loop = loop_new(options->max_connections * TIMERS_PER_CONNECTION + options->pool_size * 8 +
+    w->loop = loop_new(options->max_connections * TIMERS_PER_CONNECTION + c->db_pool_size * 8 +
                        SPARE_TIMERS);
     if (w->loop == NULL || !open_pool(w) || !open_http(w) || !open_listeners(w)) {
         snprintf(reason, reason_size, "descriptors or memory are short");

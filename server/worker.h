@@ -16,6 +16,7 @@
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/service.h"
+#include "storage/pool_budget.h"
 
 struct worker;
 
@@ -23,10 +24,10 @@ struct worker_options {
     size_t number; /* from 0 */
     const struct service *service;
     struct metrics *metrics;
-    int listen_fd;          /* taken */
-    int admin_fd;           /* taken; -1 = none */
-    size_t pool_size;       /* connections to PostgreSQL */
-    size_t max_connections; /* of clients */
+    int listen_fd;              /* taken */
+    int admin_fd;               /* taken; -1 = none */
+    struct pool_budget *budget; /* connections to PostgreSQL, of all workers */
+    size_t max_connections;     /* of clients */
 };
 
 /* Starts the thread. NULL fills reason. */

@@ -195,7 +195,7 @@ static void send_short(struct db_read *r)
     if (both) {
         send_plain(r, "COMMIT");
     }
-    if (r->seat.kind == SEAT_OWN) {
+    if (r->seat.kind != SEAT_SHARED) {
         conn_sync(r->conn, &r->seat.client);
     }
 }
@@ -302,7 +302,8 @@ static void choose_seat(struct db_read *r)
 {
     struct statement_stat stat = statement_stats_get(pool_get_stats(r->pool), main_hash(r));
     bool shares = r->script == SCRIPT_SHORT && stat.credit > 0 && r->retries == 0;
-    r->seat.kind = shares ? SEAT_SHARED : SEAT_OWN;
+    bool is_long = r->script == SCRIPT_STREAM || stat.credit < 0;
+    r->seat.kind = shares ? SEAT_SHARED : is_long ? SEAT_STREAM : SEAT_OWN;
     r->seat.is_alone = r->aborts >= MOST_ABORTS || now_ms(r) < stat.fails_until_ms;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/pool.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 
 #include "storage/pool_parts.h"
 
@@ -73,23 +75,56 @@ size_t pool_count_connecting(const struct pool *p)
     return count;
 }
 
-static bool start_connect(struct pool *p)
+size_t pool_count_waiting(const struct pool *p)
 {
+    size_t count = 0;
+    for (size_t kind = 0; kind < SEAT_KINDS; kind++) {
+        count += p->lines[kind].count;
+    }
+    return count;
+}
+
+static bool claim(struct pool *p)
+{
+    if (p->claimed > 0 && !pool_budget_take(p->budget, p->place, BUDGET_CONNECTIONS)) {
+        return false;
+    }
+    p->claimed++;
+    return true;
+}
+
+void pool_unclaim(struct pool *p)
+{
+    assert(p->claimed > 0);
+    p->claimed--;
+    if (p->claimed > 0) {
+        pool_budget_give(p->budget, BUDGET_CONNECTIONS);
+    }
+}
+
+bool pool_connect_one(struct pool *p)
+{
+    size_t most = p->failing ? 1 : CONNECTS_AT_ONCE;
+    if (pool_count_connecting(p) >= most || pool_now(p) < p->next_connect_ms || !claim(p)) {
+        return false;
+    }
     for (size_t i = 0; i < CONNECTS_AT_ONCE; i++) {
         if (p->connectors[i].state == CONNECTOR_IDLE) {
             connector_start(&p->connectors[i]);
             return true;
         }
     }
+    pool_unclaim(p);
     return false;
 }
 
 /* How many more connections would be of use now. */
 static size_t wanted_connections(const struct pool *p)
 {
-    size_t own = pool_count_own(p);
-    size_t own_room = own < p->streams_most ? p->streams_most - own : 0;
-    size_t wanted = p->lines[SEAT_OWN].count < own_room ? p->lines[SEAT_OWN].count : own_room;
+    size_t wanted = p->lines[SEAT_OWN].count;
+    if (pool_budget_has(p->budget, BUDGET_STREAMS)) {
+        wanted += p->lines[SEAT_STREAM].count;
+    }
     if (p->lines[SEAT_SHARED].count > 0 && !pool_has_open_share(p)) {
         wanted++; /* one takes them all, unless it gets stuck too */
     }
@@ -101,13 +136,14 @@ static size_t wanted_connections(const struct pool *p)
 
 void pool_connect_wanted(struct pool *p)
 {
+    if (p->lines[SEAT_STREAM].count > 0) {
+        (void)pool_budget_wish(p->budget, p->place, BUDGET_STREAMS);
+    }
     size_t wanted = wanted_connections(p);
-    size_t connecting = pool_count_connecting(p);
-    size_t most = p->failing ? 1 : CONNECTS_AT_ONCE;
-    while (connecting < wanted && connecting < most &&
-           p->conn_count + connecting < p->options.size && pool_now(p) >= p->next_connect_ms &&
-           start_connect(p)) {
-        connecting++;
+    while (pool_count_connecting(p) < wanted && pool_connect_one(p)) {
+    }
+    if (pool_count_waiting(p) == 0) {
+        pool_budget_rest(p->budget, p->place);
     }
 }
 
@@ -128,6 +164,7 @@ static void reap(struct pool *p)
             continue;
         }
         p->conns[i] = p->conns[--p->conn_count];
+        pool_unclaim(p);
         struct pool_seat *lent_to = pc->lent_to;
         if (pc->conn.ended || PQstatus(pc->conn.pg) == CONNECTION_BAD) { /* else closed by us */
             pool_observe_connection(p, false, PQerrorMessage(pc->conn.pg));
@@ -142,10 +179,37 @@ static void reap(struct pool *p)
     }
 }
 
+/* Another worker is short of connections: the one that was idle for longest goes, unless it is the
+   only one that short reads could use. */
+static void give_way(struct pool *p)
+{
+    if (!pool_budget_is_wanted(p->budget, p->place)) {
+        return;
+    }
+    struct pool_conn *oldest = NULL;
+    size_t for_short_reads = p->conn_count - pool_count_own(p);
+    for (size_t i = 0; i < p->conn_count; i++) {
+        struct pool_conn *pc = p->conns[i];
+        if (pc->use == USE_IDLE && !pc->conn.broken &&
+            (oldest == NULL || pc->idle_order < oldest->idle_order)) {
+            oldest = pc;
+        }
+    }
+    if (for_short_reads < 2) {
+        return;
+    }
+    if (oldest != NULL) {
+        oldest->conn.broken = true;
+        reap(p);
+    } else {
+        pool_drain_one(p);
+    }
+}
+
 void pool_arm_timer(struct pool *p)
 {
     int64_t next = 0;
-    for (size_t kind = 0; kind < 2; kind++) {
+    for (size_t kind = 0; kind < SEAT_KINDS; kind++) {
         struct pool_seat *s = p->lines[kind].head;
         if (s != NULL && (next == 0 || s->deadline_ms < next)) {
             next = s->deadline_ms;
@@ -171,6 +235,7 @@ void pool_turn(struct pool *p, int64_t now_ms)
     reap(p);
     pool_seats_expire(p, now_ms);
     pool_seats_serve(p);
+    give_way(p);
     pool_seats_wake(p);
     pool_arm_timer(p);
 }
@@ -183,6 +248,14 @@ static void pool_due(struct timer *t, int64_t now_ms)
 static void turn_over(struct deferred *d, int64_t now_ms)
 {
     pool_turn(d->owner, now_ms);
+}
+
+static void on_neighbour(struct watch *w, unsigned events, int64_t now_ms)
+{
+    (void)events;
+    eventfd_t ignored;
+    (void)eventfd_read(w->fd, &ignored);
+    pool_turn(w->owner, now_ms);
 }
 
 static void back_off(struct pool *p, int64_t now_ms)
@@ -206,6 +279,7 @@ static void on_connected(struct connector *c, PGconn *pg, const char *text, int6
         p->backoff_ms = 0;
         p->next_connect_ms = 0;
     } else {
+        pool_unclaim(p);
         back_off(p, now_ms);
         if (!pool_has_live(p)) {
             struct odata_error err;
@@ -247,17 +321,14 @@ struct pool *pool_new(const struct pool_options *options, struct reactor *reacto
         return NULL;
     }
     p->options = *options;
-    p->options.size = options->size == 0 ? 1 : options->size;
     p->reactor = reactor;
     if (observer != NULL) {
         p->observer = *observer;
     }
-    p->streams_most = p->options.size * 3 / 4;
-    p->streams_most = p->streams_most == 0 ? 1 : p->streams_most;
     p->turn = (struct deferred){.run = turn_over, .owner = p};
     p->timer = (struct timer){.due = pool_due, .owner = p};
     p->jitter = (uint32_t)(uintptr_t)p;
-    p->conns = calloc(p->options.size, sizeof(struct pool_conn *));
+    p->conns = calloc(pool_budget_most_connections(options->budget), sizeof(struct pool_conn *));
     p->cancels = blocking_new(reactor);
     p->lookups = blocking_new(reactor);
     p->session = (struct session_options){.statement_timeout_ms = options->statement_timeout_ms,
@@ -274,6 +345,11 @@ struct pool *pool_new(const struct pool_options *options, struct reactor *reacto
         return NULL;
     }
     p->options.db_uri = NULL; /* borrowed by this call only */
+    p->budget = options->budget;
+    p->neighbour = (struct watch){.ready = on_neighbour, .owner = p};
+    p->place = pool_budget_join(p->budget, &p->neighbour.fd);
+    /* Refused for want of memory: then the pool looks for itself when it has its turn. */
+    (void)reactor->watch(reactor, &p->neighbour, WATCH_READ);
     for (size_t i = 0; i < CONNECTS_AT_ONCE; i++) {
         connector_init(&p->connectors[i], &p->info, reactor, p->lookups,
                        options->connect_timeout_ms);
@@ -300,6 +376,11 @@ void pool_free(struct pool *p)
     while (p->conn_count > 0) {
         pool_conn_close(p->conns[--p->conn_count]);
     }
+    while (p->claimed > 0) {
+        pool_unclaim(p); /* connections are closed, and attempts to make them are over */
+    }
+    pool_budget_rest(p->budget, p->place);
+    (void)p->reactor->watch(p->reactor, &p->neighbour, 0);
     p->reactor->set_timer(p->reactor, &p->timer, 0);
     p->reactor->undefer(p->reactor, &p->turn);
     blocking_free(p->cancels);
@@ -319,7 +400,7 @@ void pool_get_counts(const struct pool *p, struct pool_counts *out_counts)
     *out_counts = (struct pool_counts){
         .connected = p->conn_count,
         .busy = pool_count_own(p),
-        .waiting = p->lines[SEAT_OWN].count + p->lines[SEAT_SHARED].count,
+        .waiting = pool_count_waiting(p),
         .cancels = p->cancel_count,
     };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pool - one worker's share of the PostgreSQL connections, and the line of those who wait for one.
+ * pool - one worker's connections to PostgreSQL, and the line of those who wait for one.
  *
  * Reads are run by storage/db_read.h; this is where they get their connections. Some connections
  * are lent to one read at a time (streams); short reads share the others in pipeline mode.
@@ -18,6 +18,7 @@
 
 #include "odata/compiler.h"
 #include "odata/odata_error.h"
+#include "storage/pool_budget.h"
 #include "storage/reactor.h"
 
 /* What storage reports upwards; every function may be NULL. Called from the worker's thread. */
@@ -36,7 +37,7 @@ struct storage_observer {
 
 struct pool_options {
     const char *db_uri;
-    size_t size;                  /* connections at most */
+    struct pool_budget *budget;   /* how many connections there may be; outlives the pool */
     size_t max_waiting;           /* reads that may wait for one, streams and short reads each; more
                                      are refused with 503 */
     int64_t wait_ms;              /* how long one may wait; then 503 */

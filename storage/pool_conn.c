@@ -45,6 +45,14 @@ static bool use_may_follow(enum pool_use from, enum pool_use to)
     return false;
 }
 
+static void end_stream(struct pool_conn *pc)
+{
+    if (pc->is_stream) {
+        pc->is_stream = false;
+        pool_budget_give(pc->pool->budget, BUDGET_STREAMS);
+    }
+}
+
 /* The only place that writes pc->use. */
 void pool_conn_enter(struct pool_conn *pc, enum pool_use to)
 {
@@ -53,6 +61,7 @@ void pool_conn_enter(struct pool_conn *pc, enum pool_use to)
     pc->use = to;
     switch (to) {
     case USE_IDLE:
+        end_stream(pc);
         pc->draining = false;
         pc->conn.is_brief = false;
         pc->lent_to = NULL;
@@ -83,6 +92,7 @@ void pool_conn_close(struct pool_conn *pc)
         pc->cancel->pc = NULL;
         pc->cancel = NULL;
     }
+    end_stream(pc);
     set_conn_timer(pc, 0);
     conn_fini(&pc->conn);
     free(pc);

@@ -44,7 +44,8 @@ struct pool_conn {
     struct conn_client mender; /* sends the session's settings when a pooler swallowed them */
     struct pool *pool;
     enum pool_use use;
-    bool draining; /* SHARED: takes no more reads, somebody waits for it alone */
+    bool draining;  /* SHARED: takes no more reads, somebody waits for it alone */
+    bool is_stream; /* it counts as one in the budget: from LENT until it is IDLE again */
     struct pool_seat *lent_to;
     struct cancel_job *cancel; /* while the helper has it */
     struct timer timer;
@@ -70,7 +71,11 @@ struct pool {
 
     struct pool_conn **conns;
     size_t conn_count;
-    size_t streams_most; /* connections that may be lent at once */
+    size_t claimed; /* connections that are there or on their way: the first one is the pool's own,
+                       the others are taken from the budget */
+    struct pool_budget *budget;
+    size_t place;           /* in the budget */
+    struct watch neighbour; /* other pools want something, or have given it back */
 
     struct connector connectors[CONNECTS_AT_ONCE];
     bool failing; /* the last attempt failed and none has succeeded since: the breaker */
@@ -79,7 +84,7 @@ struct pool {
     int64_t next_connect_ms;
     bool warm; /* one connection is kept ahead of need */
 
-    struct line lines[2]; /* by seat_kind */
+    struct line lines[SEAT_KINDS];
     uint64_t tickets;
     struct pool_seat *wakes;
     struct pool_seat *wakes_tail;
@@ -107,12 +112,18 @@ void pool_turn(struct pool *p, int64_t now_ms);
 void pool_arm_timer(struct pool *p);
 /* Starts to connect when that would help somebody. */
 void pool_connect_wanted(struct pool *p);
+/* Starts one more connection. False: there may be none now. */
+bool pool_connect_one(struct pool *p);
+/* A connection is gone: another one may be made, here or in another pool. */
+void pool_unclaim(struct pool *p);
 /* Plus or minus 20 %. */
 int64_t pool_jitter(struct pool *p, int64_t ms);
 size_t pool_count_use(const struct pool *p, enum pool_use use);
 /* Connections that streams have, or are about to give back. */
 size_t pool_count_own(const struct pool *p);
 size_t pool_count_connecting(const struct pool *p);
+/* Reads in line. */
+size_t pool_count_waiting(const struct pool *p);
 /* A connection of a stream that nobody asks can be dead without our having seen it. */
 bool pool_has_live(const struct pool *p);
 void pool_observe_connection(struct pool *p, bool up, const char *text);
@@ -133,6 +144,8 @@ void pool_conn_clean(struct pool_conn *pc, bool in_transaction, enum seat_leave 
 
 /* Gives connections to those who wait, and sends the groups that this makes. */
 void pool_seats_serve(struct pool *p);
+/* All connections are shared and one is wanted: one of them takes no more reads. */
+void pool_drain_one(struct pool *p);
 /* A connection that takes short reads, now or when one of its groups is over. */
 bool pool_has_open_share(const struct pool *p);
 void pool_seats_refuse(struct pool *p, const struct odata_error *err);

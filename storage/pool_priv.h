@@ -12,9 +12,12 @@
 struct pool_conn;
 
 enum seat_kind {
-    SEAT_OWN,    /* a connection for itself */
+    SEAT_STREAM, /* a connection for itself, for as long as its client reads: streams, and statements
+                    that are known to be slow */
+    SEAT_OWN,    /* a connection for itself, for one round trip */
     SEAT_SHARED, /* a place in a group of short reads on one connection, one statement each; the pool
                     sends the sync */
+    SEAT_KINDS,
 };
 
 enum seat_state {

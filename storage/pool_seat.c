@@ -124,23 +124,46 @@ static struct pool_conn *choose_shared(struct pool *p, const struct pool_seat *s
     return is_worth_waiting ? NULL : latest_idle(p, s);
 }
 
-static struct pool_conn *choose_own(struct pool *p, const struct pool_seat *s)
+/* Short reads have a connection left when this one is lent, or one that is on its way. */
+static bool leaves_one(struct pool *p)
 {
-    return pool_count_own(p) < p->streams_most ? latest_idle(p, s) : NULL;
+    size_t left = p->conn_count - pool_count_own(p) + pool_count_connecting(p);
+    return left >= 2 || pool_budget_is_tight(p->budget) || pool_connect_one(p);
 }
 
-static bool seat_head(struct pool *p, enum seat_kind kind)
+static struct pool_conn *choose_for_stream(struct pool *p, const struct pool_seat *s)
 {
-    struct pool_seat *s = p->lines[kind].head;
-    if (s == NULL) {
-        return false;
+    struct pool_conn *pc = latest_idle(p, s);
+    if (pc == NULL || !leaves_one(p) || !pool_budget_take(p->budget, p->place, BUDGET_STREAMS)) {
+        return NULL;
     }
-    struct pool_conn *pc = kind == SEAT_OWN ? choose_own(p, s) : choose_shared(p, s);
+    pc->is_stream = true;
+    return pc;
+}
+
+static struct pool_conn *choose(struct pool *p, const struct pool_seat *s)
+{
+    switch (s->kind) {
+    case SEAT_STREAM:
+        return choose_for_stream(p, s);
+    case SEAT_OWN:
+        return latest_idle(p, s);
+    case SEAT_SHARED:
+        return choose_shared(p, s);
+    case SEAT_KINDS:
+        break;
+    }
+    return NULL;
+}
+
+static bool give_seat(struct pool *p, struct pool_seat *s)
+{
+    struct pool_conn *pc = choose(p, s);
     if (pc == NULL) {
         return false;
     }
     line_remove(p, s);
-    if (kind == SEAT_OWN) {
+    if (s->kind != SEAT_SHARED) {
         pool_conn_enter(pc, USE_LENT);
         pc->lent_to = s;
     } else if (pc->use == USE_IDLE) {
@@ -148,17 +171,17 @@ static bool seat_head(struct pool *p, enum seat_kind kind)
     }
     s->state = SEAT_SEATED;
     s->pc = pc;
-    if (s->is_alone && kind == SEAT_SHARED && pc->conn.unsynced) {
+    if (s->is_alone && s->kind == SEAT_SHARED && pc->conn.unsynced) {
         conn_sync(&pc->conn, NULL);
     }
     s->ops->seated(s, &pc->conn);
-    if (pc->conn.broken && kind == SEAT_SHARED && s->state == SEAT_SEATED && s->pc == pc &&
+    if (pc->conn.broken && s->kind == SEAT_SHARED && s->state == SEAT_SEATED && s->pc == pc &&
         s->client.in_flight == 0) {
         /* Nothing could be sent, so there is nothing in flight with which it would be lost. */
         s->client.ops->lost(&s->client, PQerrorMessage(pc->conn.pg));
         return true;
     }
-    if (s->is_alone && kind == SEAT_SHARED) {
+    if (s->is_alone && s->kind == SEAT_SHARED) {
         conn_sync(&pc->conn, NULL);
     }
     return true;
@@ -173,8 +196,7 @@ static void send_groups(struct pool *p)
     }
 }
 
-/* A stream waits and all connections are shared: one of them takes no more reads. */
-static void drain_one(struct pool *p)
+void pool_drain_one(struct pool *p)
 {
     struct pool_conn *best = NULL;
     size_t draining = 0;
@@ -186,27 +208,52 @@ static void drain_one(struct pool *p)
             best = pc;
         }
     }
-    if (best != NULL && draining == 0 && pool_count_own(p) < p->streams_most) {
+    if (best != NULL && draining == 0) {
         best->draining = true;
     }
 }
 
+/* The one that came first of those who can have a seat now; then there may be others. */
+static bool seat_one(struct pool *p)
+{
+    bool tried[SEAT_KINDS] = {false};
+    for (;;) {
+        struct pool_seat *first = NULL;
+        for (size_t kind = 0; kind < SEAT_KINDS; kind++) {
+            struct pool_seat *s = p->lines[kind].head;
+            if (s != NULL && !tried[kind] && (first == NULL || s->ticket < first->ticket)) {
+                first = s;
+            }
+        }
+        if (first == NULL) {
+            return false;
+        }
+        tried[first->kind] = true;
+        if (give_seat(p, first)) {
+            return true;
+        }
+    }
+}
+
+/* Somebody waits for a connection for itself, and only shared ones are left. */
+static bool must_drain(const struct pool *p)
+{
+    if (pool_count_connecting(p) > 0 || pool_count_use(p, USE_IDLE) > 0) {
+        return false;
+    }
+    bool may_stream = pool_budget_has(p->budget, BUDGET_STREAMS) &&
+                      (p->conn_count - pool_count_own(p) >= 2 || pool_budget_is_tight(p->budget));
+    return p->lines[SEAT_OWN].head != NULL || (p->lines[SEAT_STREAM].head != NULL && may_stream);
+}
+
 void pool_seats_serve(struct pool *p)
 {
-    for (;;) {
-        struct pool_seat *own = p->lines[SEAT_OWN].head;
-        struct pool_seat *shared = p->lines[SEAT_SHARED].head;
-        bool own_first = own != NULL && (shared == NULL || own->ticket < shared->ticket);
-        if (!seat_head(p, own_first ? SEAT_OWN : SEAT_SHARED) &&
-            !seat_head(p, own_first ? SEAT_SHARED : SEAT_OWN)) {
-            break;
-        }
+    while (seat_one(p)) {
     }
     send_groups(p);
     pool_connect_wanted(p);
-    if (p->lines[SEAT_OWN].head != NULL &&
-        p->conn_count + pool_count_connecting(p) >= p->options.size) {
-        drain_one(p);
+    if (must_drain(p)) {
+        pool_drain_one(p);
     }
 }
 
@@ -226,7 +273,7 @@ void pool_set_unavailable(struct odata_error *err)
 
 void pool_seats_refuse(struct pool *p, const struct odata_error *err)
 {
-    for (size_t kind = 0; kind < 2; kind++) {
+    for (size_t kind = 0; kind < SEAT_KINDS; kind++) {
         while (p->lines[kind].head != NULL) {
             struct pool_seat *s = p->lines[kind].head;
             line_remove(p, s);
@@ -237,7 +284,7 @@ void pool_seats_refuse(struct pool *p, const struct odata_error *err)
 
 void pool_seats_expire(struct pool *p, int64_t now_ms)
 {
-    for (size_t kind = 0; kind < 2; kind++) {
+    for (size_t kind = 0; kind < SEAT_KINDS; kind++) {
         while (p->lines[kind].head != NULL && p->lines[kind].head->deadline_ms <= now_ms) {
             struct pool_seat *s = p->lines[kind].head;
             struct odata_error err;
@@ -273,7 +320,7 @@ bool pool_seat_take(struct pool *p, struct pool_seat *s, struct odata_error *err
     s->deadline_ms = pool_now(p) + p->options.wait_ms;
     line_add(p, s);
     bool is_full = p->lines[s->kind].count > p->options.max_waiting;
-    if (s->kind == SEAT_OWN || is_full) {
+    if (s->kind != SEAT_SHARED || is_full) {
         pool_seats_serve(p);
     } else {
         pool_soon(p); /* with those that the rest of this turn brings */
@@ -283,7 +330,7 @@ bool pool_seat_take(struct pool *p, struct pool_seat *s, struct odata_error *err
         set_busy(err);
         return false;
     }
-    if (s->state == SEAT_WAITING && s->kind == SEAT_OWN) {
+    if (s->state == SEAT_WAITING && s->kind != SEAT_SHARED) {
         pool_arm_timer(p);
     }
     return true;
@@ -329,7 +376,7 @@ void pool_seat_leave(struct pool *p, struct pool_seat *s, bool in_transaction, e
     } else {
         pool_conn_settle(pc);
     }
-    if (p->lines[SEAT_OWN].head != NULL || p->lines[SEAT_SHARED].head != NULL) {
+    if (pool_count_waiting(p) > 0) {
         pool_soon(p); /* not from here: a callback of this very connection may be running */
     }
 }

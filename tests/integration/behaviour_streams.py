@@ -261,6 +261,25 @@ def test_a_full_pool_answers_503(env):
     still_serves(daemon)
 
 
+def test_three_quarters_of_the_pool_stream_wherever_the_clients_land(env):
+    """The kernel spreads clients over workers unevenly: they lend each other their connections."""
+    daemon = start(env, {"db-pool-size": 16, "workers": 4, "db-pool-wait": "10s"})
+    for _ in range(5):
+        streams = []
+        try:
+            for _ in range(12):
+                streams.append(begin_stream(daemon))
+            for _ in range(12): # short reads go on, in every worker
+                need(get(daemon, "/p(1)").status == 200, "no short read beside the streams")
+            connections = len(env.postgres.backends(daemon.database, "query NOT LIKE 'LISTEN%'"))
+            need(connections <= 16, f"{connections} connections")
+        finally:
+            for wire in streams:
+                wire.close()
+        nothing_is_busy(env, daemon)
+    still_serves(daemon)
+
+
 def test_full_speed_is_whole(env):
     """100,000 rows over chunked and over HTTP/1.0 are all there."""
     database = env.database("CREATE TABLE r (id int PRIMARY KEY); INSERT INTO r SELECT generate_series(1, 100000);")

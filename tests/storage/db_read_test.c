@@ -19,14 +19,14 @@ static struct fixture f;
 static void set_up(void)
 {
     struct pool_options options = fixture_options();
-    fixture_open(&f, &options);
+    fixture_open(&f, &options, 4);
 }
 
 static void set_up_unprepared(void)
 {
     struct pool_options options = fixture_options();
     options.prepared_statements = false;
-    fixture_open(&f, &options);
+    fixture_open(&f, &options, 4);
 }
 
 static void tear_down(void)

@@ -116,7 +116,7 @@ START_TEST(each_allocation_of_a_read_may_fail)
     struct bound_request request;
     const struct sql_read *sql = shop_database_sql(&request, read_urls[_i], NULL);
     struct pool_options options = fixture_options();
-    fixture_open(&f, &options);
+    fixture_open(&f, &options, 4);
     struct reader r;
     size_t whole = 0;
     ck_assert(reader_open(&r, &f, sql));

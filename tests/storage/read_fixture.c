@@ -32,7 +32,6 @@ struct pool_options fixture_options(void)
 {
     return (struct pool_options){
         .db_uri = "",
-        .size = 4,
         .max_waiting = 100,
         .wait_ms = 5000,
         .connect_timeout_ms = 3000,
@@ -43,23 +42,43 @@ struct pool_options fixture_options(void)
     };
 }
 
-void fixture_open(struct fixture *f, const struct pool_options *options)
+static void open_pool(struct fixture *f, const struct pool_options *options)
 {
-    *f = (struct fixture){.reactor = test_reactor_new()};
+    struct pool_options shared = *options;
     const struct storage_observer observer = {
         .ctx = f, .connection = on_connection, .cancelled = on_cancelled, .model_stale = on_stale};
-    f->pool = pool_new(options, test_reactor_get(f->reactor), &observer);
+    ck_assert_ptr_nonnull(f->budget);
+    shared.budget = f->budget;
+    f->pool = pool_new(&shared, test_reactor_get(f->reactor), &observer);
     ck_assert_ptr_nonnull(f->pool);
     f->admin = PQconnectdb("application_name=admin");
     ck_assert_msg(PQstatus(f->admin) == CONNECTION_OK, "%s", PQerrorMessage(f->admin));
     PQclear(PQexec(f->admin, "SET client_min_messages = error"));
 }
 
+void fixture_open(struct fixture *f, const struct pool_options *options, size_t size)
+{
+    *f = (struct fixture){.reactor = test_reactor_new(), .budget = pool_budget_new(size, 1)};
+    open_pool(f, options);
+}
+
+void fixture_open_two(struct fixture *f, struct fixture *g, size_t size)
+{
+    const struct pool_options options = fixture_options();
+    *f = (struct fixture){.reactor = test_reactor_new(), .budget = pool_budget_new(size, 2)};
+    *g = (struct fixture){.reactor = f->reactor, .budget = f->budget, .beside = f};
+    open_pool(f, &options);
+    open_pool(g, &options);
+}
+
 void fixture_close(struct fixture *f)
 {
     pool_free(f->pool);
     PQfinish(f->admin);
-    test_reactor_free(f->reactor);
+    if (f->beside == NULL) {
+        pool_budget_free(f->budget);
+        test_reactor_free(f->reactor);
+    }
 }
 
 const char *fixture_admin(struct fixture *f, const char *sql)

@@ -19,6 +19,8 @@
 
 struct fixture {
     struct test_reactor *reactor;
+    struct pool_budget *budget;
+    const struct fixture *beside; /* whose reactor and budget it uses; NULL: its own */
     struct pool *pool;
     PGconn *admin; /* blocking, beside the pool */
     unsigned ups;
@@ -30,7 +32,10 @@ struct fixture {
 /* Pool options that suit most tests. */
 struct pool_options fixture_options(void);
 
-void fixture_open(struct fixture *f, const struct pool_options *options);
+/* A pool with `size` connections at most, and all that it needs. options: with any budget. */
+void fixture_open(struct fixture *f, const struct pool_options *options, size_t size);
+/* Two pools that share `size` connections; g is closed first. */
+void fixture_open_two(struct fixture *f, struct fixture *g, size_t size);
 void fixture_close(struct fixture *f);
 
 /* Runs SQL beside the pool; the first value of its result in a static buffer. */
