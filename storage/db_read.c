@@ -53,6 +53,7 @@ struct db_read {
 
     bool waiting;        /* somebody was told STEP_AGAIN */
     bool delivered;      /* something was handed out: it cannot start again */
+    bool is_noted;       /* as slow */
     bool was_ended;      /* last_words say that the statement is not to blame */
     bool in_transaction; /* BEGIN was sent, and nothing that surely ends it */
     unsigned arrivals;   /* results that somebody may wait for */
@@ -166,7 +167,7 @@ static void send_plain(struct db_read *r, const char *text)
 static void send_statement(struct db_read *r, void *tag, const struct sql_statement *statement,
                            uint64_t hash)
 {
-    if (r->retries > 0) {
+    if (!r->seat.keeps_plan) {
         conn_send_once(r->conn, &r->seat.client, tag, statement->text, statement->params,
                        statement->param_count);
     } else {
@@ -269,11 +270,24 @@ static int64_t now_ms(const struct db_read *r)
     return reactor->now_ms(reactor);
 }
 
+/* Its statement has been running for STATEMENT_SLOW_MS on a shared connection. */
+static void note_slow(struct db_read *r)
+{
+    struct statement_stats *stats = pool_get_stats(r->pool);
+    if (r->is_noted) {
+        return;
+    }
+    r->is_noted = true;
+    statement_stats_ran(stats, main_hash(r), STATEMENT_SLOW_MS);
+    if (r->seat.keeps_plan) {
+        statement_stats_distrust_plan(stats, main_hash(r), now_ms(r));
+    }
+}
+
 static void on_slow(struct pool_seat *seat, size_t neighbours)
 {
-    struct db_read *r = of_seat(seat);
-    if (neighbours == 0) { /* else nobody knows who it is; after the cancel it runs alone */
-        statement_stats_ran(pool_get_stats(r->pool), main_hash(r), STATEMENT_SLOW_MS);
+    if (neighbours == 0) { /* else nobody knows who it is; the cancel will hit it */
+        note_slow(of_seat(seat));
     }
 }
 
@@ -304,6 +318,8 @@ static void choose_seat(struct db_read *r)
     bool shares = r->script == SCRIPT_SHORT && stat.credit > 0 && r->retries == 0;
     bool is_long = r->script == SCRIPT_STREAM || stat.credit < 0;
     r->seat.kind = shares ? SEAT_SHARED : is_long ? SEAT_STREAM : SEAT_OWN;
+    r->seat.keeps_plan = pool_get_options(r->pool)->prepared_statements && r->retries == 0 &&
+                         now_ms(r) >= stat.planned_until_ms;
     r->seat.is_alone = r->aborts >= MOST_ABORTS || now_ms(r) < stat.fails_until_ms;
 }
 
@@ -391,6 +407,9 @@ static void on_error(struct db_read *r, const PGresult *res)
         pool_report_stale_model(r->pool);
     }
     if (can_retry(r) && is_not_ours(r, sqlstate)) {
+        if (strcmp(sqlstate, "57014") == 0) {
+            note_slow(r); /* the cancel of its group has hit the one that was running */
+        }
         start_again(r);
         return;
     }
@@ -464,6 +483,9 @@ static void learn(struct db_read *r, int64_t ran_ms)
     bool is_shared = r->seat.kind == SEAT_SHARED; /* slow ones have been told of by on_slow() */
     if (r->script == SCRIPT_SHORT && !(is_shared && ran_ms >= STATEMENT_SLOW_MS)) {
         statement_stats_ran(stats, main_hash(r), ran_ms);
+        if (ran_ms >= STATEMENT_SLOW_MS && r->seat.keeps_plan) {
+            statement_stats_distrust_plan(stats, main_hash(r), now_ms(r));
+        }
     }
     if (r->rows != NULL) {
         statement_stats_size(stats, r->rows_hash, (uint64_t)PQntuples(r->rows),

@@ -174,7 +174,8 @@ static void start_cancel(struct pool_conn *pc)
 
 /*
  * The answers of a group come together: one slow statement holds up all. It is not known which one
- * it is; the cancel hits it, and all of them start again, apart.
+ * it is; the cancel hits it, and all of them start again, apart. One that is alone is cancelled too
+ * when its plan may be the reason; it then starts again with a plan for its values.
  */
 static void check_shared(struct pool_conn *pc, int64_t now_ms)
 {
@@ -189,7 +190,9 @@ static void check_shared(struct pool_conn *pc, int64_t now_ms)
             seat->ops->slow(seat, count + forgotten - 1);
         }
     }
-    if (age_ms >= SHARED_GRACE_MS && count + forgotten > 0 && (forgotten > 0 || count > 1)) {
+    bool is_worth_it =
+        forgotten > 0 || count > 1 || (count == 1 && ((struct pool_seat *)clients[0])->keeps_plan);
+    if (age_ms >= SHARED_GRACE_MS && is_worth_it) {
         start_cancel(pc);
         return;
     }

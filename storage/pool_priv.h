@@ -55,6 +55,7 @@ struct pool_seat {
     bool in_wakes;
     bool is_alone;     /* SHARED: in a group of its own, whose failure touches nobody */
     bool is_slow_told; /* slow() was called */
+    bool keeps_plan;   /* what it runs is prepared: another plan may be faster */
     bool has_lost;     /* it has lost its connection: others may be as dead, and nobody knows yet */
     uint64_t lost_order; /* then only one will do that became idle later, by the pool's count */
     enum seat_kind kind;

@@ -37,6 +37,17 @@ void statement_stats_failed(struct statement_stats *s, uint64_t hash, int64_t no
     row_of(s, hash)->fails_until_ms = now_ms + STATEMENT_PENALTY_MS;
 }
 
+void statement_stats_distrust_plan(struct statement_stats *s, uint64_t hash, int64_t now_ms)
+{
+    struct statement_stat *row = row_of(s, hash);
+    if (now_ms < row->planned_until_ms) {
+        return; /* another run of the same time */
+    }
+    uint32_t ms = row->planned_ms == 0 ? STATEMENT_PLANNED_FIRST_MS : row->planned_ms * 2;
+    row->planned_ms = ms > STATEMENT_PLANNED_MOST_MS ? STATEMENT_PLANNED_MOST_MS : ms;
+    row->planned_until_ms = now_ms + row->planned_ms;
+}
+
 void statement_stats_size(struct statement_stats *s, uint64_t hash, uint64_t rows, uint64_t bytes)
 {
     struct statement_stat *row = row_of(s, hash);

@@ -23,14 +23,20 @@ enum {
     STATEMENT_CREDIT_MOST = 64,
     /* How long a statement that failed has groups of its own. */
     STATEMENT_PENALTY_MS = 10000,
+    /* How long one is planned for its values, after a plan that was kept has been slow: twice as long
+       each time. */
+    STATEMENT_PLANNED_FIRST_MS = 60 * 1000,
+    STATEMENT_PLANNED_MOST_MS = 3600 * 1000,
 };
 
 struct statement_stat {
     uint64_t hash;
-    int64_t fails_until_ms; /* it has failed lately: in a group it would take others with it */
-    uint32_t row_bytes;     /* of a result in memory, on average; 0 = not known */
-    uint32_t total_bytes;   /* of the last result; 0 = not known */
-    int credit;             /* above 0: short enough to share */
+    int64_t fails_until_ms;   /* it has failed lately: in a group it would take others with it */
+    int64_t planned_until_ms; /* a plan for any values was slow: it is planned for those it has */
+    uint32_t planned_ms;      /* how long that was last */
+    uint32_t row_bytes;       /* of a result in memory, on average; 0 = not known */
+    uint32_t total_bytes;     /* of the last result; 0 = not known */
+    int credit;               /* above 0: short enough to share */
 };
 
 struct statement_stats {
@@ -45,6 +51,12 @@ void statement_stats_ran(struct statement_stats *s, uint64_t hash, int64_t ran_m
 
 /* A run failed. */
 void statement_stats_failed(struct statement_stats *s, uint64_t hash, int64_t now_ms);
+
+/*
+ * A run of the prepared statement was slow, and the plan that PostgreSQL keeps for any values may be
+ * the reason: with a skewed column it can be as bad as reading the whole table.
+ */
+void statement_stats_distrust_plan(struct statement_stats *s, uint64_t hash, int64_t now_ms);
 
 /* A result had so many rows and took so many bytes. */
 void statement_stats_size(struct statement_stats *s, uint64_t hash, uint64_t rows, uint64_t bytes);

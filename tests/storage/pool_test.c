@@ -440,6 +440,49 @@ START_TEST(a_slow_statement_goes_alone)
 }
 END_TEST
 
+/*
+ * Ten rows of 600 are rare, and the last ones by id. The plan for any status walks the index of id
+ * until five rows are found, which is right for the others: for the rare ones it looks at all rows,
+ * a millisecond each. With a plan for their status it looks at ten.
+ */
+static const char SKEWED[] =
+    "DROP TABLE IF EXISTS skewed;"
+    "CREATE TABLE skewed (id int PRIMARY KEY, status text, padding text);"
+    "INSERT INTO skewed SELECT g, CASE WHEN g > 590 THEN 'rare' ELSE 'done' END, repeat('x', 1000)"
+    " FROM generate_series(1, 600) g;"
+    "CREATE INDEX ON skewed (status); ANALYZE skewed;"
+    "CREATE OR REPLACE FUNCTION look_at(i int) RETURNS bool LANGUAGE plpgsql COST 0.001 AS $$"
+    " BEGIN IF i > 100 THEN RAISE NOTICE 'row'; PERFORM pg_sleep(0.001); END IF; RETURN true; END $$";
+
+START_TEST(a_rare_value_gets_a_plan_of_its_own)
+{
+    static const char *const done[] = {"done"};
+    static const char *const rare[] = {"rare"};
+    open_with(4, 10, 5000);
+    (void)fixture_admin(&f, SKEWED);
+    struct simple_read s;
+    simple_init(&s,
+                "SELECT id FROM skewed WHERE look_at(id) AND status = $1::text ORDER BY id LIMIT 5",
+                1, 5);
+    s.level.statement.params = done;
+    s.level.statement.param_count = 1;
+    for (int i = 0; i < 20; i++) { /* five of them on each connection, and credit beside */
+        ck_assert_str_eq(read_text(&f, &s.read), "1;2;3;4;5;");
+    }
+    ck_assert_uint_eq(f.notices, 0);
+    s.level.statement.params = rare;
+    ck_assert_str_eq(read_text(&f, &s.read), "591;592;593;594;595;");
+    ck_assert_uint_eq(f.cancels, 1); /* the plan that was kept did not get to its end */
+    for (int i = 0; i < 3; i++) {
+        f.notices = 0;
+        ck_assert_str_eq(read_text(&f, &s.read), "591;592;593;594;595;");
+        ck_assert_uint_le(f.notices, 10);
+    }
+    ck_assert_uint_eq(f.cancels, 1);
+    fixture_close(&f);
+}
+END_TEST
+
 START_TEST(statement_timeout_is_504)
 {
     struct pool_options options = fixture_options();
@@ -816,6 +859,7 @@ Suite *pool_suite(void)
     tcase_add_test(seats, a_group_that_loses_its_connection_starts_again);
     tcase_add_test(seats, reads_leave_their_group);
     tcase_add_test(seats, a_slow_read_is_taken_out_of_its_group);
+    tcase_add_test(seats, a_rare_value_gets_a_plan_of_its_own);
     tcase_add_test(seats, statement_timeout_is_504);
     tcase_add_test(seats, a_changed_table_is_prepared_again);
     tcase_add_test(seats, a_changed_table_is_read_by_any_connection);

@@ -28,6 +28,12 @@ static void on_stale(void *ctx)
     ((struct fixture *)ctx)->stales++;
 }
 
+static void on_notice(void *ctx, const char *text)
+{
+    (void)text;
+    ((struct fixture *)ctx)->notices++;
+}
+
 struct pool_options fixture_options(void)
 {
     return (struct pool_options){
@@ -45,8 +51,11 @@ struct pool_options fixture_options(void)
 static void open_pool(struct fixture *f, const struct pool_options *options)
 {
     struct pool_options shared = *options;
-    const struct storage_observer observer = {
-        .ctx = f, .connection = on_connection, .cancelled = on_cancelled, .model_stale = on_stale};
+    const struct storage_observer observer = {.ctx = f,
+                                              .connection = on_connection,
+                                              .cancelled = on_cancelled,
+                                              .model_stale = on_stale,
+                                              .notice = on_notice};
     ck_assert_ptr_nonnull(f->budget);
     shared.budget = f->budget;
     f->pool = pool_new(&shared, test_reactor_get(f->reactor), &observer);

@@ -27,6 +27,7 @@ struct fixture {
     unsigned downs;
     unsigned cancels;
     unsigned stales;
+    unsigned notices;
 };
 
 /* Pool options that suit most tests. */
