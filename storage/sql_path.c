@@ -61,18 +61,22 @@ void sql_put_keys(struct sql *s, struct conditions *c, const struct read *read, 
 }
 
 /*
- * True when the entity that the path goes through up to `last` is there. When it is not, the
- * statement fails with SQLSTATE 2201G (storage/pg_error.c makes a 404 of it): that is how one round
- * trip tells `no rows` from `no parent`. width_bucket is used for nothing else, and the count keeps
- * the planner from computing it before the rows are known.
+ * ` OFFSET` of 0 when the entity that the path goes through up to `last` is there. When it is not,
+ * the statement fails with SQLSTATE 2201G (storage/pg_error.c makes a 404 of it): that is how one
+ * round trip tells `no rows` from `no parent`. width_bucket is used for nothing else, and the count
+ * keeps the planner from computing it before the rows are known.
+ *
+ * It is no condition, because a condition is not asked where the planner knows that there are no
+ * rows: a filter that is false, partitions that cannot have them. An offset is computed before the
+ * first row is looked for, whatever is below it.
  */
 void sql_put_guard(struct sql *s, const struct read *read, size_t last)
 {
     struct conditions c = {0};
-    SQL_PUT(s, "(SELECT width_bucket(1::numeric, 0::numeric, 2::numeric, count(*)::int4)");
+    SQL_PUT(s, " OFFSET (SELECT width_bucket(1::numeric, 0::numeric, 2::numeric, count(*)::int4)");
     sql_put_path(s, read, last);
     sql_put_keys(s, &c, read, last);
-    SQL_PUT(s, ") = 1");
+    SQL_PUT(s, ") - 1");
 }
 
 /* The path's last step is reached from an entity that must be there, and has no key of its own. */
@@ -81,12 +85,8 @@ bool sql_needs_guard(const struct read *read)
     return read->step_count > 1 && read->steps[read->step_count - 1].key_count == 0;
 }
 
-void sql_put_path_conditions(struct sql *s, struct conditions *c, const struct read *read)
+void sql_put_path_where(struct sql *s, struct conditions *c, const struct read *read)
 {
     sql_put_keys(s, c, read, read->step_count - 1);
-    if (sql_needs_guard(read)) {
-        sql_next_condition(s, c);
-        sql_put_guard(s, read, read->step_count - 2);
-    }
     sql_put_filter(s, c, read);
 }

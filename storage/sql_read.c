@@ -210,18 +210,31 @@ static bool build_root_statement(struct reading *r, const struct read *read,
 {
     struct sql s;
     struct conditions c = {0};
+    bool is_empty = read->has_top && read->top == 0;
+    bool has_limit = !read->single && (limit > 0 || is_empty);
+    /* The planner must know limit and offset of the rows: the guard's stands outside of them. */
+    bool is_inside = sql_needs_guard(read) && (has_limit || read->skip > 0);
     sql_init(&s, r->arena);
+    if (is_inside) {
+        SQL_PUT(&s, "SELECT * FROM (");
+    }
     SQL_PUT(&s, "SELECT ");
     put_columns(&s, columns, false);
     sql_into(&s, SQL_FROM);
     sql_put_path(&s, read, read->step_count - 1);
     sql_put_joins(&s, read->source, false);
     sql_into(&s, SQL_WHERE);
-    sql_put_path_conditions(&s, &c, read);
+    sql_put_path_where(&s, &c, read);
     sql_put_after(&s, &c, read);
     sql_into(&s, SQL_ORDER);
     sql_put_order(&s, read->order, read->order_count);
-    sql_put_limit(&s, !read->single && limit > 0, limit, read->skip);
+    sql_put_limit(&s, has_limit, limit, read->skip);
+    if (is_inside) {
+        SQL_PUT(&s, ") AS r");
+    }
+    if (sql_needs_guard(read)) {
+        sql_put_guard(&s, read, read->step_count - 2);
+    }
     return end_statement(r, &s, out);
 }
 
@@ -238,14 +251,17 @@ static bool build_count_statement(struct reading *r, const struct read *read,
         bytes_put_char(s.out, ')');
         sql_put_path(&s, read, read->step_count - 1);
         sql_put_keys(&s, &c, read, read->step_count - 1);
-        SQL_PUT(&s, "), 0) WHERE ");
+        SQL_PUT(&s, "), 0)");
         sql_put_guard(&s, read, read->step_count - 1);
         return end_statement(r, &s, out);
     }
     SQL_PUT(&s, "SELECT count(*)");
     sql_put_path(&s, read, read->step_count - 1);
     sql_put_joins(&s, read->source, true);
-    sql_put_path_conditions(&s, &c, read);
+    sql_put_path_where(&s, &c, read);
+    if (sql_needs_guard(read)) {
+        sql_put_guard(&s, read, read->step_count - 2);
+    }
     return end_statement(r, &s, out);
 }
 
@@ -528,7 +544,8 @@ static bool build_rows(struct reading *r, const struct read *read, struct sql_re
         return false;
     }
     r->levels[0].field_count = columns.count == 0 ? 1 : columns.count;
-    out->row_limit = read->single ? 1 : row_limit(read);
+    bool is_empty = read->has_top && read->top == 0;
+    out->row_limit = read->single || is_empty ? 1 : row_limit(read);
     if (!expect_types(r, &columns, &r->levels[0])) {
         return false;
     }
@@ -553,8 +570,11 @@ bool sql_read_build(struct arena *a, const struct plan *plan,
     }
     out->has_count = read->has_count || read->count_rows;
     out->guards_parent = sql_needs_guard(read);
-    /* $top=0, or a page behind the last row of $top: nothing to read but perhaps the count. */
-    out->has_rows = !read->count_rows && !(read->has_top && read->top == 0);
+    /* $top=0, or a page behind the last row of $top: nothing to read but perhaps the count, or
+       whether the entity before it is there. */
+    bool is_empty = read->has_top && read->top == 0;
+    bool asks_guard = sql_needs_guard(read) && !out->has_count;
+    out->has_rows = !read->count_rows && (!is_empty || asks_guard);
     if (out->has_count && !build_count_statement(&r, read, &out->count)) {
         return false;
     }

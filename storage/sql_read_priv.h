@@ -52,12 +52,12 @@ void sql_put_filter(struct sql *s, struct conditions *c, const struct read *read
 void sql_put_path(struct sql *s, const struct read *read, size_t last);
 /* The keys of the steps up to `last`. */
 void sql_put_keys(struct sql *s, struct conditions *c, const struct read *read, size_t last);
-/* A condition that fails the statement when the entity of step `last` is not there. */
+/* The last piece of a statement without OFFSET: fails it when the entity of step `last` is not there. */
 void sql_put_guard(struct sql *s, const struct read *read, size_t last);
 /* The path's last step is reached from an entity that must be there, and has no key of its own. */
 bool sql_needs_guard(const struct read *read);
-/* Keys, guard and filter. */
-void sql_put_path_conditions(struct sql *s, struct conditions *c, const struct read *read);
+/* Keys and filter. Whoever needs a guard ends the statement with it. */
+void sql_put_path_where(struct sql *s, struct conditions *c, const struct read *read);
 
 /* sql_read.c */
 
