@@ -69,6 +69,7 @@ static void conn_link(struct http *h, struct http_conn *c)
     }
     h->conns = c;
     h->conn_count++;
+    h->admin_count += c->admin;
     metrics_set(h->options.metrics, METRIC_CONNECTIONS, h->conn_count);
 }
 
@@ -83,6 +84,7 @@ static void conn_unlink(struct http *h, struct http_conn *c)
         c->after->before = c->before;
     }
     h->conn_count--;
+    h->admin_count -= c->admin;
     metrics_set(h->options.metrics, METRIC_CONNECTIONS, h->conn_count);
 }
 
@@ -287,6 +289,11 @@ void http_abort(struct http_exchange *x)
 size_t http_connections(const struct http *h)
 {
     return h->conn_count;
+}
+
+size_t http_client_connections(const struct http *h)
+{
+    return h->conn_count - h->admin_count;
 }
 
 void http_each(struct http *h, void (*fn)(struct http_exchange *x, void *ctx), void *ctx)

@@ -169,6 +169,8 @@ void http_abort(struct http_exchange *x);
 void http_drain(struct http *h);
 
 size_t http_connections(const struct http *h);
+/* Without those that came in through the admin listener. */
+size_t http_client_connections(const struct http *h);
 
 /* Calls fn for every exchange that was started and has not ended. fn may call http_abort(). */
 void http_each(struct http *h, void (*fn)(struct http_exchange *x, void *ctx), void *ctx);

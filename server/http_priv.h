@@ -52,6 +52,7 @@ struct http {
     bool incoming_admin; /* of the connection that is being added */
     struct http_conn *conns;
     size_t conn_count;
+    size_t admin_count; /* those of them that are admin */
     struct http_exchange *spare;
     size_t spare_count;
     /* Suspended exchanges whose client is not watched yet, the oldest first. */

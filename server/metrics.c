@@ -29,6 +29,7 @@ static const struct metric_row {
      "Requests answered, by class of status.", FOLD_SUM},
     {METRIC_REQUESTS_3XX, "sluice_requests_total", "{status=\"3xx\"}", NULL, NULL, FOLD_SUM},
     {METRIC_REQUESTS_4XX, "sluice_requests_total", "{status=\"4xx\"}", NULL, NULL, FOLD_SUM},
+    {METRIC_REQUESTS_501, "sluice_requests_total", "{status=\"501\"}", NULL, NULL, FOLD_SUM},
     {METRIC_REQUESTS_5XX, "sluice_requests_total", "{status=\"5xx\"}", NULL, NULL, FOLD_SUM},
     {METRIC_ROWS, "sluice_rows_total", "", "counter", "Rows written to clients.", FOLD_SUM},
     {METRIC_BODY_BYTES, "sluice_body_bytes_total", "", "counter",
@@ -85,7 +86,8 @@ void metrics_request(struct metrics *m, int status, int64_t duration_us)
         METRIC_REQUESTS_3XX,     METRIC_REQUESTS_4XX,     METRIC_REQUESTS_5XX,
     };
     size_t class = (size_t)status / 100;
-    metrics_add(m, class < ARRAY_SIZE(by_class) ? by_class[class] : METRIC_REQUESTS_5XX, 1);
+    enum metric which = class < ARRAY_SIZE(by_class) ? by_class[class] : METRIC_REQUESTS_5XX;
+    metrics_add(m, status == 501 ? METRIC_REQUESTS_501 : which, 1);
     size_t bucket = 0;
     while (bucket < METRICS_BUCKETS && duration_us > bucket_us[bucket]) {
         bucket++;

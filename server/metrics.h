@@ -17,7 +17,8 @@ enum metric {
     METRIC_REQUESTS_1XX_2XX,
     METRIC_REQUESTS_3XX,
     METRIC_REQUESTS_4XX,
-    METRIC_REQUESTS_5XX,
+    METRIC_REQUESTS_501, /* asked for what is not built: nobody is to be woken */
+    METRIC_REQUESTS_5XX, /* all others */
     METRIC_ROWS,
     METRIC_BODY_BYTES,
     METRIC_STREAMS_STARTED,

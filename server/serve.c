@@ -261,6 +261,23 @@ static bool all_ended(const struct server *s)
     return true;
 }
 
+static bool all_quiet(const struct server *s)
+{
+    for (size_t i = 0; i < s->started; i++) {
+        if (!worker_is_quiet(s->workers[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void stop_workers(struct server *s)
+{
+    for (size_t i = 0; i < s->started; i++) {
+        worker_stop(s->workers[i]);
+    }
+}
+
 static void run(struct server *s)
 {
     int signal_number = 0;
@@ -279,9 +296,9 @@ static void run(struct server *s)
         signal_number = next_signal(s, DRAIN_TICK_MS);
         if (signal_number == SIGTERM || signal_number == SIGINT) {
             log_event(&s->log, LOG_WARNING, "stopping", "reason", "a second signal");
-            for (size_t i = 0; i < s->started; i++) {
-                worker_stop(s->workers[i]);
-            }
+            stop_workers(s);
+        } else if (all_quiet(s)) {
+            stop_workers(s); /* nobody but the admin listener is left to answer */
         }
     }
 }

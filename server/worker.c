@@ -37,7 +37,7 @@ enum {
 /* RUNNING -> DRAINING -> STOPPING -> ENDED; RUNNING -> STOPPING. */
 enum worker_state {
     WORKER_RUNNING,
-    WORKER_DRAINING, /* accepts nobody; ends with its last connection */
+    WORKER_DRAINING, /* accepts no client; ends with its last connection, or when it is told to */
     WORKER_STOPPING, /* everything is aborted; ends with its last connection */
     WORKER_ENDED,
 };
@@ -61,6 +61,7 @@ struct worker {
     /* From other threads. */
     _Atomic(struct document *) incoming;
     _Atomic int wanted; /* enum worker_state */
+    _Atomic bool quiet;
     _Atomic bool ended;
 };
 
@@ -153,7 +154,6 @@ static void begin_drain(struct worker *w, int64_t now_ms)
     w->early_end_ms = now_ms + whole_ms / EARLY_END_PART;
     w->deadline_ms = now_ms + whole_ms;
     acceptor_stop(&w->acceptor);
-    acceptor_stop(&w->admin);
     http_drain(w->http);
 }
 
@@ -188,7 +188,9 @@ static void advance(struct worker *w)
     if (w->state == WORKER_DRAINING && (wanted >= WORKER_STOPPING || now_ms >= w->deadline_ms)) {
         begin_stop(w, now_ms);
     }
-    if ((w->state == WORKER_DRAINING && http_connections(w->http) == 0) ||
+    bool has_admin = w->admin.watch.fd >= 0;
+    atomic_store(&w->quiet, w->state == WORKER_DRAINING && http_client_connections(w->http) == 0);
+    if ((w->state == WORKER_DRAINING && !has_admin && http_connections(w->http) == 0) ||
         (w->state == WORKER_STOPPING &&
          (http_connections(w->http) == 0 || now_ms >= w->deadline_ms))) {
         worker_enter(w, WORKER_ENDED);
@@ -398,6 +400,11 @@ void worker_drain(struct worker *w)
 void worker_stop(struct worker *w)
 {
     want(w, WORKER_STOPPING);
+}
+
+bool worker_is_quiet(const struct worker *w)
+{
+    return atomic_load(&w->quiet) || atomic_load(&w->ended);
 }
 
 bool worker_has_ended(const struct worker *w)

@@ -37,11 +37,17 @@ struct worker *worker_start(const struct worker_options *options, char *reason,
 /* Requests from now on see this document; takes one reference. */
 void worker_set_document(struct worker *w, struct document *d);
 
-/* Accepts nobody any more, lets what runs end, aborts it at the deadline, and ends the thread. */
+/*
+ * Accepts nobody any more, lets what runs end, aborts it at the deadline, and ends the thread. A
+ * worker with the admin listener goes on to answer there until worker_stop() or the deadline.
+ */
 void worker_drain(struct worker *w);
 
 /* Aborts everything and ends the thread. */
 void worker_stop(struct worker *w);
+
+/* It drains, and has no client any more: what it still answers are the admin listener's. */
+bool worker_is_quiet(const struct worker *w);
 
 /* The thread has ended. */
 bool worker_has_ended(const struct worker *w);

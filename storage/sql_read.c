@@ -545,7 +545,7 @@ static bool build_rows(struct reading *r, const struct read *read, struct sql_re
     }
     r->levels[0].field_count = columns.count == 0 ? 1 : columns.count;
     bool is_empty = read->has_top && read->top == 0;
-    out->row_limit = read->single || is_empty ? 1 : row_limit(read);
+    out->row_limit = read->single || (is_empty && out->has_rows) ? 1 : row_limit(read);
     if (!expect_types(r, &columns, &r->levels[0])) {
         return false;
     }

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import time
 
-from support import Wire, check_error_body, get, need, wait_for
+from support import Daemon, Wire, check_error_body, free_port, get, need, wait_for
 
 TABLE = """
 CREATE TABLE p (id int PRIMARY KEY, name text);
@@ -212,6 +212,50 @@ def test_sigterm_lets_running_responses_end(env):
         need(complete, f"the running response broke after {len(body)} bytes")
     status = daemon.process.wait(5)
     need(status == 0, f"exit status {status}: {daemon.log()[-400:]}")
+
+
+class Admin:
+    """The admin listener of a daemon, for get()."""
+
+    def __init__(self, port):
+        self.port, self.prefix = port, ""
+
+
+def test_the_admin_listener_answers_while_draining(env):
+    admin = Admin(free_port())
+    daemon = Daemon(env.binary, env.postgres, env.database(TABLE), {"admin-listen": f"127.0.0.1:{admin.port}", "workers": 2})
+    env.daemons.append(daemon)
+
+    def ready():
+        try:
+            return get(admin, "/readyz").status == 200
+        except OSError:
+            return False
+    wait_for(ready, 10, "the admin listener answers")
+    with Wire(daemon, receive_buffer=16384) as wire:
+        wire.request("GET", "/p")
+        need(wire.head()[1] == 200, "no stream")
+        daemon.process.send_signal(signal.SIGTERM)
+        wait_for(lambda: get(admin, "/readyz").status == 503, 3, "/readyz says that it drains")
+        need(get(admin, "/readyz").text() == "draining\n", "why it is not ready")
+        need(get(admin, "/healthz").status == 200, "/healthz: the process lives")
+        need("sluice_requests_total" in get(admin, "/metrics").text(), "no metrics")
+        need(daemon.alive(), "the daemon did not wait for its stream")
+        _, complete = wire.chunked()
+        need(complete, "the running response broke")
+    need(daemon.process.wait(5) == 0, f"exit status {daemon.process.returncode}: {daemon.log()[-400:]}")
+
+
+def test_501_is_a_class_of_its_own(env):
+    daemon = start(env)
+
+    def counts():
+        lines = get(daemon, "/metrics", root="").text().splitlines()
+        return {line.split('"')[1]: int(line.split()[-1]) for line in lines if line.startswith("sluice_requests_total{")}
+    before = counts()
+    need(get(daemon, "/p", method="TRACE").status == 501, "TRACE")
+    wait_for(lambda: counts()["501"] == before["501"] + 1, 3, "a 501 is counted")
+    need(counts()["5xx"] == before["5xx"], f"{before} {counts()}")
 
 
 def test_sigterm_ends_at_the_deadline(env):
