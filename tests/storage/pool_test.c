@@ -13,6 +13,7 @@
 
 #include "storage/pool.h"
 #include "tests/storage/read_fixture.h"
+#include "tests/support/environment.h"
 
 static struct fixture f;
 
@@ -865,8 +866,13 @@ Suite *pool_suite(void)
     tcase_add_test(seats, a_changed_table_is_read_by_any_connection);
     tcase_add_test(seats, keeps_few_prepared_statements);
     tcase_add_test(seats, closes_at_any_time);
-    tcase_add_test(seats, mends_a_session_without_its_settings);
     suite_add_tcase(suite, seats);
+
+    TCase *surroundings = tcase_create("surroundings");
+    tcase_set_timeout(surroundings, 60);
+    tcase_add_checked_fixture(surroundings, environment_save, environment_restore);
+    tcase_add_test(surroundings, mends_a_session_without_its_settings);
+    suite_add_tcase(suite, surroundings);
 
     TCase *losses = tcase_create("losses");
     tcase_set_timeout(losses, 60);

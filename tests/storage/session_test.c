@@ -8,6 +8,7 @@
 
 #include "odata/str.h"
 #include "storage/session.h"
+#include "tests/support/environment.h"
 
 enum {
     ARENA_LIMIT = 64 * 1024,
@@ -246,6 +247,7 @@ Suite *session_suite(void)
     Suite *s = suite_create("storage/session");
     TCase *t = tcase_create("settings");
     tcase_set_timeout(t, 30);
+    tcase_add_checked_fixture(t, environment_save, environment_restore);
     tcase_add_test(t, wins_over_role_and_database);
     tcase_add_test(t, mends_a_connection_by_sql);
     tcase_add_test(t, keeps_the_users_options);
