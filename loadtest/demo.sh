@@ -35,7 +35,7 @@ can_build() {
 cd "$root"
 [[ $port =~ ^[0-9]+$ ]] && [ "$port" -ge 1 ] && [ "$port" -le 65535 ] || fail "PORT=$port is no port"
 if ! can_build || [ -z "$(server_bin)" ] || ! command -v curl >/dev/null; then
-    make --no-print-directory deps || fail "packages are missing, and could not be installed"
+    make --no-print-directory --silent deps || fail "packages are missing, and could not be installed"
 fi
 pg=$(server_bin)
 [ -n "$pg" ] || fail "no PostgreSQL server is installed (apt-get install postgresql)"
@@ -44,13 +44,10 @@ if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
 fi
 
 [ -x build/sluice ] || echo "Building (a minute or two) ..."
-log=$(mktemp)
-if ! make --no-print-directory --silent all >"$log" 2>&1; then
-    tail -n 20 "$log" >&2
-    rm -f "$log"
+built=$(make --no-print-directory --silent all 2>&1) || {
+    tail -n 20 <<<"$built" >&2
     fail "the build failed"
-fi
-rm -f "$log"
+}
 
 # PostgreSQL refuses to run as root, so root runs it as the user of the package. That user may not
 # be able to enter the folder of the checkout; then the cluster lives below /var/tmp.
@@ -78,17 +75,18 @@ sockets=$(mktemp -d /tmp/sluice-demo.XXXXXX)
 sluice=
 postmaster= # only what this run has started is stopped
 stop() {
-    trap - EXIT INT TERM
+    trap - EXIT
+    trap '' INT TERM HUP PIPE # neither a second Ctrl-C nor a closed terminal leaves the database behind
     if [ -n "$sluice" ]; then
         kill -TERM "$sluice" 2>/dev/null || true
         wait "$sluice" 2>/dev/null || true
     fi
     [ -z "$postmaster" ] || run "$pg/pg_ctl" -D "$dir/data" -m fast -w stop >/dev/null 2>&1 || true
     rm -rf "$sockets"
-    [ -z "$sluice" ] || echo "Stopped."
+    [ -z "$sluice" ] || echo "Stopped." 2>/dev/null || true
 }
 trap stop EXIT
-trap 'echo; exit 0' INT TERM
+trap 'exit 0' INT TERM HUP
 
 if run "$pg/pg_ctl" -D "$dir/data" status >/dev/null 2>&1; then
     fail "a demo runs already from $dir (PostgreSQL's pid is $(head -n 1 "$dir/data/postmaster.pid")); \
@@ -101,14 +99,14 @@ if [ ! -s "$dir/data/PG_VERSION" ]; then
         >"$sockets/initdb.log" 2>&1 ||
         fail "the cluster could not be made: $(tail -n 1 "$sockets/initdb.log")"
 fi
+postmaster=started # whether or not it comes up, or Ctrl-C comes first
 run "$pg/pg_ctl" -D "$dir/data" -l "$dir/data/server.log" -w -o "-k $sockets \
     -c listen_addresses= -c fsync=off -c synchronous_commit=off" start >/dev/null 2>&1 ||
     fail "the cluster does not start: $(grep -E 'FATAL|PANIC|ERROR' "$dir/data/server.log" 2>/dev/null | tail -n 1); \
 see $dir/data/server.log"
-postmaster=started
 
 export PGOPTIONS='-c client_min_messages=warning'
-sql() { psql -X -q -v ON_ERROR_STOP=1 -h "$sockets" -U demo "$@"; }
+sql() { "$pg/psql" -X -q -v ON_ERROR_STOP=1 -h "$sockets" -U demo "$@"; }
 wanted=$(cat "$here"/demo/*.sql | cksum)
 if [ "$(cat "$dir/loaded" 2>/dev/null)" != "$wanted" ]; then
     echo "Loading the sample data ..."
@@ -128,14 +126,20 @@ build/sluice --db-uri "host=$sockets user=demo_reader dbname=demo" --listen "127
     --drain-timeout 1s \
     ${SCHEMAS:+--schemas "$SCHEMAS"} >"$dir/sluice.log" 2>&1 &
 sluice=$!
-for _ in $(seq 200); do
+is_ready() { # asked by the shell itself: starting curl again and again takes longer than the service
+    local status=
+    { exec 3<>"/dev/tcp/127.0.0.1/$port"; } 2>/dev/null || return 1
+    printf 'GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n' >&3
+    read -r _ status _ <&3 || true
+    exec 3>&-
+    [ "$status" = 200 ]
+}
+deadline=$((SECONDS + 30))
+until is_ready; do
     kill -0 "$sluice" 2>/dev/null || fail "the service ended: $(tail -n 1 "$dir/sluice.log")"
-    if curl -sf -o /dev/null "http://127.0.0.1:$port/readyz"; then
-        break
-    fi
-    sleep 0.05
+    [ "$SECONDS" -lt "$deadline" ] || fail "the service is not ready; see $dir/sluice.log"
+    sleep 0.02
 done
-curl -sf -o /dev/null "http://127.0.0.1:$port/readyz" || fail "the service is not ready; see $dir/sluice.log"
 
 echo
 echo "Sluice serves the sample data on http://127.0.0.1:$port/ - worth trying,
@@ -154,4 +158,8 @@ echo "Pages of two, each with a link to the next one:"
 echo "    curl -H 'Prefer: maxpagesize=2' 'http://127.0.0.1:$port/products?\$select=name&\$orderby=name'"
 echo
 echo "The service logs to $dir/sluice.log. Ctrl-C stops it and its database."
-wait "$sluice" || true
+if wait "$sluice"; then
+    exit 0 # it was asked to, as by Ctrl-C, which it hears as well
+fi
+sluice=
+fail "the service ended: $(tail -n 1 "$dir/sluice.log")"
