@@ -10,6 +10,11 @@
 
 enum {
     FIRST_SLOTS = 32,
+    /* What conn_widen() makes of libpq's input buffer, which is 16 KiB at first and doubles until a
+       message fits: 64 KiB. */
+    WIDE_MESSAGE_BYTES = 60 * 1024,
+    /* libpq's input buffer grows to the longest message and never shrinks. */
+    SWELLING_BYTES = 1024 * 1024,
     /* Reads of the socket in one turn; then others have theirs. */
     READS_PER_TURN = 16,
 };
@@ -25,6 +30,7 @@ enum slot_kind {
 struct conn_slot {
     enum slot_kind kind;
     uint32_t number; /* of the prepared statement; 0 = none */
+    bool by_row;     /* each row comes as a result of its own, once libpq has been told so */
     struct conn_client *client;
     void *arg;
 };
@@ -215,6 +221,9 @@ static void handle(struct conn *c, PGresult *res)
         on_sync(c);
         return;
     }
+    if (PQresultMemorySize(res) > SWELLING_BYTES) {
+        c->is_swollen = true;
+    }
     bool is_end = conn_result_ends(res);
     switch (slot.kind) {
     case SLOT_SYNC:
@@ -251,9 +260,23 @@ static bool has_lost_sync(const struct conn *c)
            strstr(PQerrorMessage(c->pg), "out of memory") != NULL;
 }
 
+/*
+ * Nothing of the head's result is parsed yet when this is asked first: libpq parses in PQisBusy()
+ * and PQgetResult() only.
+ */
+static bool head_is_here(struct conn *c)
+{
+    struct conn_slot *slot = head_slot(c);
+    if (slot->by_row) {
+        slot->by_row = false;
+        (void)PQsetSingleRowMode(c->pg);
+    }
+    return !PQisBusy(c->pg);
+}
+
 static void dispatch(struct conn *c)
 {
-    while (c->slot_count > 0 && !c->paused && !c->broken && !PQisBusy(c->pg)) {
+    while (c->slot_count > 0 && !c->paused && !c->broken && head_is_here(c)) {
         handle(c, PQgetResult(c->pg));
     }
     if (!c->paused && (PQstatus(c->pg) == CONNECTION_BAD || has_lost_sync(c))) {
@@ -275,10 +298,13 @@ static bool has_input(const struct conn *c)
     return ioctl(PQsocket(c->pg), FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
-/* Reads until a result is whole or the socket is empty. */
+/*
+ * One read takes all that is there, or fills libpq's buffer; the next turn brings the rest. Of an
+ * encrypted connection one read takes one record, 8 KiB mostly: there the socket is asked for more.
+ */
 static void take_input(struct conn *c)
 {
-    for (int i = 0; i < READS_PER_TURN && !c->paused && !c->broken; i++) {
+    for (int i = 0; i < READS_PER_TURN; i++) {
         if (PQconsumeInput(c->pg) != 1) {
             dispatch(c); /* what came before the end still counts */
             if (!c->paused) {
@@ -287,7 +313,7 @@ static void take_input(struct conn *c)
             return;
         }
         dispatch(c);
-        if (c->paused || c->broken || c->is_brief || !has_input(c)) {
+        if (c->paused || c->broken || c->is_brief || !c->is_encrypted || !has_input(c)) {
             return;
         }
     }
@@ -319,6 +345,7 @@ bool conn_init(struct conn *c, PGconn *pg, size_t cache_size, struct reactor *re
 {
     *c = (struct conn){.pg = pg, .reactor = reactor, .events = events, .prepares = cache_size > 0};
     c->watch = (struct watch){.fd = PQsocket(pg), .ready = on_socket, .owner = c};
+    c->is_encrypted = PQsslInUse(pg) != 0 || PQgssEncInUse(pg) != 0;
     c->slots = calloc(FIRST_SLOTS, sizeof(*c->slots));
     c->slot_mask = FIRST_SLOTS - 1;
     if (c->slots == NULL || (c->prepares && !statement_cache_init(&c->cache, cache_size)) ||
@@ -351,6 +378,28 @@ void conn_send_once(struct conn *c, struct conn_client *client, void *arg, const
     }
     int sent = PQsendQueryParams(c->pg, text, (int)param_count, NULL, params, NULL, NULL, 0);
     add_slot(c, sent, (struct conn_slot){.kind = SLOT_EXECUTE, .client = client, .arg = arg});
+}
+
+void conn_send_by_row(struct conn *c, struct conn_client *client, void *arg, const char *text)
+{
+    if (c->broken) {
+        return;
+    }
+    int sent = PQsendQueryParams(c->pg, text, 0, NULL, NULL, NULL, NULL, 0);
+    add_slot(
+        c, sent,
+        (struct conn_slot){.kind = SLOT_EXECUTE, .by_row = true, .client = client, .arg = arg});
+}
+
+void conn_widen(struct conn *c, struct conn_client *client, void *arg)
+{
+    if (c->is_wide || c->broken) {
+        return;
+    }
+    c->is_wide = true;
+    char text[64];
+    (void)snprintf(text, sizeof(text), "SELECT pg_catalog.repeat(' ', %d)", WIDE_MESSAGE_BYTES);
+    conn_send_once(c, client, arg, text, NULL, 0);
 }
 
 /* The statement's number; it is sent to be prepared when it is new here. 0: it cannot be kept. */
@@ -467,7 +516,7 @@ void conn_pump(struct conn *c)
 {
     c->paused = false;
     dispatch(c);
-    if (!c->paused && !c->broken && has_input(c)) {
+    if (!c->paused && !c->broken) {
         take_input(c);
     }
     update_watch(c);

@@ -72,9 +72,12 @@ struct conn {
     bool paused;    /* nobody asks */
     bool unflushed; /* libpq has bytes that the socket did not take */
     bool broken;
-    bool ended;    /* broken, and by the server */
-    bool in_loop;  /* the loop's own call is running */
-    bool is_brief; /* results are short: what one read of the socket does not bring, the next turn
+    bool ended;   /* broken, and by the server */
+    bool in_loop; /* the loop's own call is running */
+    bool is_encrypted;
+    bool is_wide;    /* libpq's input buffer was made wide */
+    bool is_swollen; /* a result was so large that a row in it may have blown up libpq's buffer */
+    bool is_brief;   /* results are short: what one read of the socket does not bring, the next turn
                       does */
 };
 
@@ -93,6 +96,20 @@ void conn_send(struct conn *c, struct conn_client *client, void *arg,
 /* Sends a statement that is never prepared: DECLARE, FETCH, BEGIN ... */
 void conn_send_once(struct conn *c, struct conn_client *client, void *arg, const char *text,
                     const char *const *params, size_t param_count);
+
+/*
+ * The same for a FETCH whose rows come one at a time: result() is called with a PGRES_SINGLE_TUPLE
+ * for each, and with an empty PGRES_TUPLES_OK behind the last. Nothing but the current row is held,
+ * however many there are and however wide.
+ */
+void conn_send_by_row(struct conn *c, struct conn_client *client, void *arg, const char *text);
+
+/*
+ * Before the first long result, once: libpq asks the socket for no more than its input buffer has
+ * room for, and that grows only for a message that does not fit. So one such message is asked for,
+ * and thrown away; rows then come in parts of up to 64 KiB instead of 16.
+ */
+void conn_widen(struct conn *c, struct conn_client *client, void *arg);
 
 /*
  * Ends a group: an error before it does not touch what comes after it. Sends all that was queued;

@@ -6,14 +6,18 @@
 #include <string.h>
 
 #include "odata/limits.h"
+#include "storage/row_width.h"
 
 enum {
-    /* Rows of the first FETCH while their width is unknown: a row may have megabytes. The second is
-       sent when the first is here and tells. */
+    /* Rows of the first FETCH while nothing is known of them: they may take long to compute, and their
+       first byte is to come soon. */
     FIRST_ROWS = 4,
-    /* The same when it is known: a first byte soon. */
+    /* The same when their width is known from an earlier run. */
     FIRST_ROWS_KNOWN = 64,
     MOST_ROWS = 10000,
+    /* Of those that are narrow as they are stored, at most 2 KB: compressed text of that size may be
+       50 times as long, in one batch, before rows come one at a time again. */
+    MOST_NARROW_ROWS = 256,
     /* Parents of one child statement: enough to be worth its planning. */
     MOST_PARENTS = 1024,
     /* A batch may have so many times the rows of the one before it. */
@@ -21,6 +25,13 @@ enum {
     MOST_ASKED = 2,
     /* The keys of one batch of parents in text form. */
     SCRATCH_LIMIT = 64 * 1024 * 1024,
+    /* Rows that come one at a time stay in the socket until they are wanted: a FETCH of them may have
+       so many times fetch_bytes, to be worth its planning. */
+    BY_ROW_FETCHES = 4,
+    /* A batch of so many times fetch_bytes: from then on rows come one at a time. */
+    WIDER = 8,
+    /* What PostgreSQL sends for a row besides its values is about so much, for each of them. */
+    FIELD_OVERHEAD = 17,
 };
 
 struct batch {
@@ -33,6 +44,12 @@ struct batch {
     struct cursor *kids[]; /* one for each child level */
 };
 
+/* A FETCH in flight. */
+struct fetch {
+    int rows; /* that were asked for */
+    bool by_row;
+};
+
 struct cursor {
     struct cursor_set *set;
     struct cursor *all_prev; /* in the set's list */
@@ -42,7 +59,11 @@ struct cursor {
     struct batch *parent; /* the rows that it belongs to; NULL: level 0, or dropped */
     struct batch *first;  /* the current one, then those that have come */
     struct batch *last;
-    int asked[MOST_ASKED]; /* rows of the FETCHes in flight, in order */
+    PGresult *row;                  /* by row: the current one, or the next one until it is taken */
+    bool row_is_new;                /* nobody has taken it yet */
+    int fetched;                    /* by row: of the first FETCH in flight, rows taken so far */
+    size_t fetched_bytes;           /* and their size */
+    struct fetch asked[MOST_ASKED]; /* in order */
     unsigned asked_count;
     unsigned arrived; /* batches behind the current one */
     bool has_current; /* first is the current one */
@@ -55,8 +76,8 @@ struct cursor_level {
     const struct sql_level *sql;
     struct field *fields;
     size_t kid_index;    /* its place among its parent's children */
-    int rows;            /* to ask for */
-    bool is_measured;    /* rows follows from their width */
+    int rows;            /* of the last FETCH that was measured, or to begin with */
+    size_t row_bytes;    /* of its rows, on average; 0 = not known */
     struct batch *batch; /* where the current row stands; NULL = nowhere */
 };
 
@@ -94,15 +115,20 @@ static void free_batches(struct cursor *c)
     c->has_current = false;
 }
 
-static void send_text(struct cursor_set *set, void *arg, const char *const *params, size_t count)
+/* The text in scratch is complete. */
+static bool end_text(struct cursor_set *set)
 {
     bytes_put_char(&set->scratch, '\0');
-    if (bytes_failed(&set->scratch)) {
-        set->out_of_memory = true;
-        return;
+    set->out_of_memory = set->out_of_memory || bytes_failed(&set->scratch);
+    set->unsynced = set->unsynced || !set->out_of_memory;
+    return !set->out_of_memory;
+}
+
+static void send_text(struct cursor_set *set, void *arg, const char *const *params, size_t count)
+{
+    if (end_text(set)) {
+        conn_send_once(set->conn, set->client, arg, set->scratch.ptr, params, count);
     }
-    conn_send_once(set->conn, set->client, arg, set->scratch.ptr, params, count);
-    set->unsynced = true;
 }
 
 static void send_close(struct cursor *c)
@@ -120,6 +146,7 @@ static void cursor_free(struct cursor *c)
 {
     struct cursor_set *set = c->set;
     free_batches(c);
+    PQclear(c->row);
     *(c->all_prev != NULL ? &c->all_prev->all_next : &set->all) = c->all_next;
     if (c->all_next != NULL) {
         c->all_next->all_prev = c->all_prev;
@@ -142,9 +169,29 @@ static void cursor_drop(struct cursor *c)
 /* How many batches it may have asked for, behind its current one. */
 static unsigned most_asked(const struct cursor *c)
 {
+    if (c->set->is_single) {
+        return MOST_ASKED;
+    }
     bool ahead = c->parent != NULL && !c->parent->is_current;
-    bool is_measured = c->set->levels[c->level].is_measured;
+    bool is_measured = c->set->levels[c->level].row_bytes > 0;
     return ahead || !is_measured || !is_leaf(c->set, c->level) ? 1 : MOST_ASKED;
+}
+
+/* As many as make the bytes of a FETCH, when they are like those before them. */
+static int rows_to_ask(const struct cursor *c, bool by_row)
+{
+    const struct cursor_level *l = &c->set->levels[c->level];
+    size_t most = !is_leaf(c->set, c->level)     ? MOST_PARENTS
+                  : c->set->is_single && !by_row ? MOST_NARROW_ROWS
+                                                 : MOST_ROWS;
+    size_t grown = (size_t)l->rows * GROWTH;
+    size_t rows = c->asked_count == 0 ? (size_t)l->rows : grown;
+    if (l->row_bytes > 0) {
+        rows = c->set->fetch_bytes * (by_row ? BY_ROW_FETCHES : 1) / l->row_bytes;
+        rows = rows > grown ? grown : rows;
+    }
+    rows = rows > most ? most : rows;
+    return rows == 0 ? 1 : (int)rows;
 }
 
 static void ask(struct cursor *c)
@@ -152,35 +199,51 @@ static void ask(struct cursor *c)
     struct cursor_set *set = c->set;
     while (!c->ended && !c->dropped && !set->out_of_memory &&
            c->asked_count + c->arrived < most_asked(c)) {
-        int rows = set->levels[c->level].rows;
+        bool by_row = set->is_single && set->width != ROW_WIDTH_NARROW;
+        int rows = rows_to_ask(c, by_row);
         if (c->asked_count > 0 && set->unsynced) {
             conn_ask_flush(set->conn); /* the rows of the first must not wait for the second's */
         }
         bytes_clear(&set->scratch);
         bytes_format(&set->scratch, "FETCH %d c%u_%u", rows, c->level, c->serial);
-        send_text(set, c, NULL, 0);
-        c->asked[c->asked_count++] = rows;
+        if (!by_row) {
+            send_text(set, c, NULL, 0);
+        } else if (end_text(set)) {
+            conn_send_by_row(set->conn, set->client, c, set->scratch.ptr);
+        }
+        c->asked[c->asked_count++] = (struct fetch){.rows = rows, .by_row = by_row};
     }
 }
 
-/* Rows of about fetch_bytes, from what this result took. */
-static void measure(struct cursor_set *set, unsigned level, const PGresult *res, int rows)
+/* What a FETCH has brought tells how many rows to ask for. */
+static void measure(struct cursor_set *set, unsigned level, size_t bytes, int rows)
 {
     struct cursor_level *l = &set->levels[level];
-    size_t bytes = PQresultMemorySize(res);
-    size_t most = is_leaf(set, level) ? MOST_ROWS : MOST_PARENTS;
-    size_t target = set->fetch_bytes * (size_t)rows / bytes;
-    size_t grown = (size_t)l->rows * GROWTH;
-    target = target > grown && l->is_measured ? grown : target;
-    target = !l->is_measured && target > (size_t)FIRST_ROWS * GROWTH ? (size_t)FIRST_ROWS * GROWTH
-                                                                     : target;
-    target = target > most ? most : target;
-    l->rows = target == 0 ? 1 : (int)target;
-    l->is_measured = true;
+    l->rows = rows;
+    l->row_bytes = bytes / (size_t)rows + 1;
     if (level == 0) {
         set->rows += (uint64_t)rows;
         set->rows_bytes += bytes;
     }
+}
+
+/* A FETCH by row is over, and its columns tell whether the next may come as a whole. */
+static void judge_width(struct cursor_set *set, const PGresult *res)
+{
+    if (set->width_is_known) {
+        return;
+    }
+    set->width_is_known = true;
+    enum row_width width = row_width_of(res, &set->scratch);
+    if (width != ROW_WIDTH_ASK) {
+        set->width = width;
+        return;
+    }
+    const char *params[] = {set->scratch.ptr};
+    const struct sql_statement question = {
+        .text = ROW_WIDTH_QUESTION, .params = params, .param_count = ARRAY_SIZE(params)};
+    conn_send(set->conn, set->client, &set->width, &question, str_hash(str_from(question.text)));
+    set->unsynced = true;
 }
 
 /*
@@ -307,7 +370,10 @@ static void cursor_open(struct cursor_set *set, unsigned level, struct batch *pa
 bool cursor_set_init(struct cursor_set *set, const struct sql_read *sql, size_t fetch_bytes,
                      size_t row_bytes)
 {
-    *set = (struct cursor_set){.sql = sql, .fetch_bytes = fetch_bytes == 0 ? 1 : fetch_bytes};
+    *set = (struct cursor_set){.sql = sql,
+                               .fetch_bytes = fetch_bytes == 0 ? 1 : fetch_bytes,
+                               .is_single = sql->level_count == 1,
+                               .width = ROW_WIDTH_ANY};
     bytes_init(&set->scratch, SCRATCH_LIMIT);
     set->levels = calloc(sql->level_count, sizeof(*set->levels));
     if (set->levels == NULL) {
@@ -330,7 +396,6 @@ bool cursor_set_init(struct cursor_set *set, const struct sql_read *sql, size_t 
         size_t rows = set->fetch_bytes / row_bytes;
         rows = rows > FIRST_ROWS_KNOWN ? FIRST_ROWS_KNOWN : rows;
         set->levels[0].rows = rows == 0 ? 1 : (int)rows;
-        set->levels[0].is_measured = true;
     }
     return true;
 }
@@ -373,10 +438,11 @@ void cursor_set_detach(struct cursor_set *set)
     set->conn = NULL;
 }
 
+/* Returns how many rows it was for. */
 static int take_asked(struct cursor *c)
 {
     assert(c->asked_count > 0);
-    int rows = c->asked[0];
+    int rows = c->asked[0].rows;
     c->asked_count--;
     memmove(c->asked, c->asked + 1, c->asked_count * sizeof(c->asked[0]));
     return rows;
@@ -398,7 +464,11 @@ static void add_batch(struct cursor *c, PGresult *res, int rows)
     *(c->last != NULL ? &c->last->next : &c->first) = b;
     c->last = b;
     c->arrived++;
-    measure(set, c->level, res, rows);
+    size_t bytes = PQresultMemorySize(res);
+    if (bytes > set->fetch_bytes * WIDER) {
+        set->width = ROW_WIDTH_ANY;
+    }
+    measure(set, c->level, bytes, rows);
     for (size_t k = 0; k < sql->child_count; k++) {
         cursor_open(set, (unsigned)sql->children[k], b);
     }
@@ -430,13 +500,10 @@ bool cursor_result_fits(const struct sql_level *level, const PGresult *res)
     return true;
 }
 
-void cursor_set_result(struct cursor_set *set, void *arg, PGresult *res)
+/* All rows of a FETCH. */
+static void take_batch(struct cursor *c, PGresult *res)
 {
-    if (arg == &set->ignored) {
-        PQclear(res);
-        return;
-    }
-    struct cursor *c = arg;
+    struct cursor_set *set = c->set;
     int asked = take_asked(c);
     int rows = PQntuples(res);
     if (c->dropped) {
@@ -462,13 +529,80 @@ void cursor_set_result(struct cursor_set *set, void *arg, PGresult *res)
     add_batch(c, res, rows);
 }
 
-void cursor_fill_fields(const PGresult *res, int row, size_t count, struct field *fields)
+/* By row: a row, or the end of a FETCH. Returns whether there is a row, or the end of all. */
+static bool take_row(struct cursor *c, PGresult *res)
 {
+    struct cursor_set *set = c->set;
+    if (PQresultStatus(res) == PGRES_SINGLE_TUPLE) {
+        assert(c->row == NULL); /* a row is asked for only when the one before it was taken */
+        if (set->rows == 0 && c->fetched == 0 && !cursor_result_fits(set->levels[0].sql, res)) {
+            set->bad_result = true;
+        }
+        c->row = res;
+        c->row_is_new = true;
+        return true;
+    }
+    assert(PQntuples(res) == 0);
+    set->bad_result = set->bad_result || !cursor_result_fits(set->levels[0].sql, res);
+    c->ended = take_asked(c) > c->fetched;
+    if (c->fetched > 0) {
+        measure(set, 0, c->fetched_bytes, c->fetched);
+    }
+    c->fetched = 0;
+    c->fetched_bytes = 0;
+    if (!c->ended && !set->bad_result) {
+        judge_width(set, res);
+        ask(c);
+    }
+    PQclear(res);
+    return c->ended || set->bad_result;
+}
+
+bool cursor_set_result(struct cursor_set *set, void *arg, PGresult *res)
+{
+    if (arg == &set->ignored) {
+        PQclear(res);
+        return false;
+    }
+    if (arg == &set->width) {
+        set->width = row_width_answer(res);
+        PQclear(res);
+        return false;
+    }
+    struct cursor *c = arg;
+    if (c->asked[0].by_row) {
+        return take_row(c, res);
+    }
+    take_batch(c, res);
+    return true;
+}
+
+size_t cursor_fill_fields(const PGresult *res, int row, size_t count, struct field *fields)
+{
+    size_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         int len = PQgetlength(res, row, (int)i);
         fields[i].ptr = PQgetvalue(res, row, (int)i);
         fields[i].len = len == 0 && PQgetisnull(res, row, (int)i) ? -1 : len;
+        bytes += (size_t)len;
     }
+    return bytes;
+}
+
+/* By row: the row that has come, if there is one. */
+static bool take_new_row(struct cursor *c)
+{
+    struct cursor_level *l = &c->set->levels[c->level];
+    if (!c->row_is_new) {
+        PQclear(c->row);
+        c->row = NULL;
+        return false;
+    }
+    c->row_is_new = false;
+    c->fetched++;
+    c->fetched_bytes += cursor_fill_fields(c->row, 0, l->sql->field_count, l->fields) +
+                        l->sql->field_count * FIELD_OVERHEAD;
+    return true;
 }
 
 /* The next batch becomes the current one. False: it is not here. */
@@ -537,7 +671,7 @@ static enum step cursor_next(struct cursor *c, int64_t place)
             continue; /* its parent's rows were not all asked for */
         }
         l->batch = b;
-        cursor_fill_fields(b->res, b->row, l->sql->field_count, l->fields);
+        (void)cursor_fill_fields(b->res, b->row, l->sql->field_count, l->fields);
         return STEP_OK;
     }
 }
@@ -555,7 +689,7 @@ enum step cursor_set_next(struct cursor_set *set, unsigned level, const struct f
         c = parent->kids[l->kid_index];
         place = parent->row + 1;
     }
-    enum step step = c == NULL ? STEP_END : cursor_next(c, place);
+    enum step step = c == NULL ? STEP_END : take_new_row(c) ? STEP_OK : cursor_next(c, place);
     if (step == STEP_OK) {
         *out_fields = l->fields;
     }

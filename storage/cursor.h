@@ -11,8 +11,14 @@
  * for what it has asked for, so one can always be read past another's results.
  *
  * Owns:   its batches and cursors. Borrows the connection, which the caller lends it.
- * Memory: per level the current batch, and at most two that were asked for (one, when the level has
- *         children), each of about fetch_bytes; of those most are still in the socket.
+ * With one level there is no need to hold more than one row: rows come one at a time (by_row), and
+ * what was asked for stays in the socket until it is wanted. So memory does not depend on how well
+ * the width of the next rows is guessed from those before them. With more levels results must be
+ * read past each other, and a batch is one PGresult.
+ *
+ * Memory: by row, one row. Else per level the current batch, and at most two that were asked for
+ *         (one, when the level has children), each of about fetch_bytes when the rows are as wide as
+ *         those before them.
  */
 #ifndef STORAGE_CURSOR_H
 #define STORAGE_CURSOR_H
@@ -28,6 +34,7 @@
 #include "odata/shape.h"
 #include "odata/step.h"
 #include "storage/conn.h"
+#include "storage/row_width.h"
 #include "storage/sql_read.h"
 
 struct cursor;
@@ -41,12 +48,15 @@ struct cursor_set {
     struct cursor_level *levels;
     size_t fetch_bytes;
     struct cursor *root;
-    struct cursor *all; /* those too whose last results are still in flight */
-    char ignored;       /* its address marks statements whose results say nothing */
+    struct cursor *all;  /* those too whose last results are still in flight */
+    bool is_single;      /* one level only: rows may come one at a time */
+    bool width_is_known; /* or has been asked for */
+    enum row_width width;
+    char ignored; /* its address marks statements whose results say nothing */
     struct bytes scratch;
     unsigned serial;     /* of the next cursor's name */
     uint64_t rows;       /* of level 0, that have come */
-    uint64_t rows_bytes; /* their memory */
+    uint64_t rows_bytes; /* their memory, as one result would take it */
     bool unsynced;       /* something was sent that needs a sync */
     bool out_of_memory;  /* sticky */
     bool bad_result;     /* sticky: a result has not the columns that the statement promised */
@@ -60,8 +70,11 @@ void cursor_set_fini(struct cursor_set *set);
 /* Sends DECLARE and the first FETCHes of level 0, without a sync. */
 void cursor_set_start(struct cursor_set *set, struct conn *conn, struct conn_client *client);
 
-/* A result that was sent with arg by this set came without an error. Takes res. */
-void cursor_set_result(struct cursor_set *set, void *arg, PGresult *res);
+/*
+ * A result that was sent with arg by this set came without an error. Takes res. Returns whether it
+ * brought rows or an end that somebody may wait for. By row: the one before it must have been taken.
+ */
+bool cursor_set_result(struct cursor_set *set, void *arg, PGresult *res);
 
 /* OK, END, or AGAIN: more results are needed. Ask cursor_set_failed() first. */
 enum step cursor_set_next(struct cursor_set *set, unsigned level, const struct field **out_fields);
@@ -77,7 +90,7 @@ void cursor_set_detach(struct cursor_set *set);
 /* The result has the columns, and their types, that the level's shape was made for. */
 bool cursor_result_fits(const struct sql_level *level, const PGresult *res);
 
-/* Fills fields from one row; the hot path of everything. */
-void cursor_fill_fields(const PGresult *res, int row, size_t count, struct field *fields);
+/* Fills fields from one row, and returns the length of all; the hot path of everything. */
+size_t cursor_fill_fields(const PGresult *res, int row, size_t count, struct field *fields);
 
 #endif

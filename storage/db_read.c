@@ -220,6 +220,7 @@ static bool send_stream(struct db_read *r)
     if (r->sql->has_count) {
         send_count(r);
     }
+    conn_widen(r->conn, &r->seat.client, &r->tag_plain);
     cursor_set_start(&r->set, r->conn, &r->seat.client);
     if (cursor_set_failed(&r->set)) {
         return false; /* no row would ever come, and nobody be told */
@@ -462,7 +463,7 @@ static void take_rows(struct db_read *r, PGresult *res)
 
 static void take_fetched(struct db_read *r, void *arg, PGresult *res)
 {
-    cursor_set_result(&r->set, arg, res);
+    bool has_news = cursor_set_result(&r->set, arg, res);
     if (cursor_set_failed(&r->set)) {
         if (r->set.bad_result) {
             fail_bad_result(r);
@@ -472,7 +473,7 @@ static void take_fetched(struct db_read *r, void *arg, PGresult *res)
         return;
     }
     sync_if_needed(r);
-    if (arg != &r->set.ignored) {
+    if (has_news) {
         on_progress(r);
     }
 }
@@ -513,7 +514,7 @@ static void on_result(struct conn_client *client, void *arg, PGresult *res)
         }
         return; /* alone at its connection: the error before it has been told */
     }
-    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
+    if (status != PGRES_SINGLE_TUPLE && status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
         on_error(r, res);
         PQclear(res);
         return;
@@ -615,7 +616,7 @@ static enum step next_short(struct db_read *r, unsigned level, const struct fiel
         return STEP_END;
     }
     r->row++;
-    cursor_fill_fields(r->rows, r->row, r->sql->levels[0].field_count, r->fields);
+    (void)cursor_fill_fields(r->rows, r->row, r->sql->levels[0].field_count, r->fields);
     *out_fields = r->fields;
     return STEP_OK;
 }

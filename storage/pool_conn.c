@@ -118,7 +118,10 @@ void pool_conn_settle(struct pool_conn *pc)
     case USE_CLEANING:
         break;
     }
-    if (PQtransactionStatus(c->pg) != PQTRANS_IDLE) {
+    /* Memory that libpq keeps for wide rows goes with its connection; the last one stays, so that
+       there is one that works. */
+    bool is_dear = c->is_swollen && pc->pool->conn_count > 1;
+    if (PQtransactionStatus(c->pg) != PQTRANS_IDLE || is_dear) {
         c->broken = true; /* never to be lent again */
         pool_soon(pc->pool);
         return;

@@ -499,6 +499,35 @@ START_TEST(leaving_leaves_nothing_running)
 }
 END_TEST
 
+static bool has_one_connection(void *ctx)
+{
+    struct pool_counts counts;
+    pool_get_counts(((struct fixture *)ctx)->pool, &counts);
+    return counts.connected == 1;
+}
+
+START_TEST(a_connection_of_wide_rows_is_not_kept)
+{
+    struct simple_read s;
+    struct simple_read wide;
+    struct reader other;
+    const struct field *fields = NULL;
+    simple_init(&s, "SELECT g FROM generate_series(1,1000000) g", 1, 0);
+    ck_assert(reader_open(&other, &f, &s.read));
+    ck_assert_int_eq(reader_next(&other, 0, &fields), STEP_OK);
+    struct reader r;
+    simple_init(&wide, "SELECT repeat('x', 3000000)", 1, 0);
+    ck_assert(reader_open(&r, &f, &wide.read));
+    ck_assert_int_eq(reader_next(&r, 0, &fields), STEP_OK);
+    ck_assert_int_eq(fields[0].len, 3000000);
+    ck_assert(!has_one_connection(&f));
+    ck_assert_int_eq(reader_next(&r, 0, &fields), STEP_END);
+    reader_close(&r);
+    ck_assert(test_reactor_until(f.reactor, has_one_connection, &f, 2000));
+    reader_close(&other);
+}
+END_TEST
+
 Suite *db_read_suite(void);
 
 Suite *db_read_suite(void)
@@ -540,6 +569,7 @@ Suite *db_read_suite(void)
     tcase_set_timeout(leave, 60);
     tcase_add_checked_fixture(leave, set_up, tear_down);
     tcase_add_test(leave, leaving_leaves_nothing_running);
+    tcase_add_test(leave, a_connection_of_wide_rows_is_not_kept);
     suite_add_tcase(suite, leave);
     return suite;
 }
