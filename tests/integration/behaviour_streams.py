@@ -139,7 +139,7 @@ def test_wide_rows_behind_narrow_ones(env):
 
 
 def test_a_hundred_slow_readers(env):
-    daemon = start(env, {"db-pool-size": 180})
+    daemon = start(env, {"db-pool-size": 180, "db-pool-wait": "30s"})
     daemon.memory_can_be_judged()
     still_serves(daemon)
     before = daemon.rss_kib()
