@@ -229,6 +229,13 @@ static void put_property(struct feed_writer *w, const struct member *m, const st
 {
     struct bytes *out = w->out;
     char separator = put_head(w);
+    if (w->spec.type.len > 0) {
+        bytes_put_char(out, separator);
+        bytes_put_str(out, control(w, STR("\"@odata.type\":\""), STR("\"@type\":\"")));
+        bytes_put_str(out, w->spec.type);
+        bytes_put_char(out, '"');
+        separator = ',';
+    }
     if (field->len < 0) { /* a collection, which is empty rather than null */
         bytes_put_char(out, separator);
         BYTES_PUT_LITERAL(out, "\"value\":[]}");

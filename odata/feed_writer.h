@@ -39,6 +39,7 @@ struct feed_spec {
     const struct shape *shape;
     struct response_format format;
     struct str context;  /* the absolute context URL, not escaped; "" = leave it out */
+    struct str type;     /* FEED_PROPERTY: its type for full metadata; "" = leave it out */
     bool has_count;      /* $count=true: the source is asked for it */
     uint64_t page_rows;  /* close the page after so many rows when there is another; 0 = no limit.
                             A format of rows has no next link: there one row more is a failure */

@@ -150,14 +150,20 @@ void prefer_parse(struct str header, struct preferences *out)
     *out = p;
 }
 
-void prefer_put_applied(struct bytes *out, const struct preferences *p)
+void prefer_put_applied(struct bytes *out, const struct preferences *p, unsigned applied)
 {
-    if (p->max_page_size == 0) {
-        return;
+    if ((applied & PREFER_APPLIED_PAGE_SIZE) != 0) {
+        if (p->max_page_size_is_prefixed) {
+            bytes_put_str(out, prefix);
+        }
+        BYTES_PUT_LITERAL(out, "maxpagesize=");
+        bytes_put_u64(out, p->max_page_size);
     }
-    if (p->max_page_size_is_prefixed) {
-        bytes_put_str(out, prefix);
+    if ((applied & PREFER_APPLIED_OMIT) != 0) {
+        if (applied != PREFER_APPLIED_OMIT) {
+            BYTES_PUT_LITERAL(out, ", ");
+        }
+        bytes_put_str(out, p->omit_values == PREFER_OMIT_NULLS ? STR("omit-values=nulls")
+                                                               : STR("omit-values=defaults"));
     }
-    BYTES_PUT_LITERAL(out, "maxpagesize=");
-    bytes_put_u64(out, p->max_page_size);
 }

@@ -48,10 +48,13 @@ struct preferences {
  */
 void prefer_parse(struct str header, struct preferences *out);
 
-/*
- * Appends the value of Preference-Applied, nothing when there is nothing to name. For a response
- * whose pages were limited to p->max_page_size.
- */
-void prefer_put_applied(struct bytes *out, const struct preferences *p);
+/* What a response can honour. */
+enum prefer_applied {
+    PREFER_APPLIED_PAGE_SIZE = 1, /* its pages were limited to p->max_page_size */
+    PREFER_APPLIED_OMIT = 2,      /* nulls were left out; no property has another default */
+};
+
+/* Appends the value of Preference-Applied; applied: which of them, at least one. */
+void prefer_put_applied(struct bytes *out, const struct preferences *p, unsigned applied);
 
 #endif

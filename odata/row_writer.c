@@ -22,7 +22,9 @@ enum step row_writer_fail(struct odata_error *err, const char *internal)
 
 void row_writer_refuse(const struct member *m, const struct bytes *alone, struct odata_error *err)
 {
-    struct str name = str_slice(m->label, 1, str_find(m->label, '"', 1)); /* `"Name":` */
+    /* `"Name":`, or `"Name@odata.type":"#T","Name":` */
+    struct str name = str_slice(m->label, 1, str_find(m->label, '"', 1));
+    name = str_slice(name, 0, str_find(name, '@', 0));
     if (alone->out_of_memory) {
         odata_error_out_of_memory(err);
     } else if (alone->refusal != NULL) {
@@ -204,6 +206,9 @@ static void put_members(struct row_writer *w, struct row_frame *f)
     const struct member *const end = f->shape->members + f->shape->count;
     char separator = f->separator;
     for (const struct member *m = f->shape->members + f->at; m < end; m++) {
+        if (UNLIKELY(m->omits_null) && fields[m->field].len < 0) {
+            continue;
+        }
         put_label(out, separator, m->label);
         separator = ',';
         switch (m->kind) {

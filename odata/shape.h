@@ -77,6 +77,7 @@ struct member {
     enum member_kind kind;
     struct str label; /* `"Name":`, escaped, without a comma: ready to copy */
     unsigned field;   /* VALUE, COUNT; TO_ONE: a field that is null when there is no entity */
+    bool omits_null;  /* VALUE, TO_ONE: not written when field is null */
     bool collection_null_is_empty; /* VALUE: a null collection is written as [] */
     const struct value_form *form; /* VALUE */
     const struct row_link *link;   /* LINK */

@@ -47,7 +47,7 @@ void reply_error(struct http_exchange *x, const struct service *s, enum odata_ve
 {
     x->response = (struct http_response){.status = 0};
     reply_begin(x, s, err->http_status, version);
-    http_response_header(x, "Content-Type", "application/json;odata.metadata=minimal");
+    reply_content_type(x, &(struct response_format){.version = version, .media = MEDIA_JSON});
     if (err->retry_after_s > 0) {
         snprintf(x->response.retry_after, sizeof(x->response.retry_after), "%d",
                  err->retry_after_s);

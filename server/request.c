@@ -15,6 +15,7 @@
 #include "storage/db_read.h"
 #include "storage/pg_value.h"
 #include "storage/sql_read.h"
+#include "storage/value_type.h"
 
 enum {
     /* The first rows wait so long for the rest of a short document, which then has a length. */
@@ -113,6 +114,23 @@ static void respond(struct request *r)
     http_respond(r->x);
 }
 
+/* Which preferences shape this answer: enum prefer_applied. */
+static unsigned applied(const struct request *r)
+{
+    const struct preferences *wanted = &r->p.preferences;
+    const struct plan *plan = r->p.plan;
+    unsigned done = 0;
+    if (wanted->max_page_size > 0 && plan->kind == PLAN_COLLECTION &&
+        !response_format_is_rows(&r->p.format)) {
+        done |= PREFER_APPLIED_PAGE_SIZE;
+    }
+    if (wanted->omit_values != PREFER_OMIT_NOTHING && r->p.format.media != MEDIA_CSV &&
+        (plan->kind == PLAN_COLLECTION || plan->kind == PLAN_ENTITY)) {
+        done |= PREFER_APPLIED_OMIT;
+    }
+    return done;
+}
+
 static void begin_data(struct request *r, int status)
 {
     struct http_exchange *x = r->x;
@@ -120,8 +138,8 @@ static void begin_data(struct request *r, int status)
     if (status != 204) {
         reply_content_type(x, &r->p.format);
     }
-    if (r->p.preferences.max_page_size == 0 || r->p.plan->kind != PLAN_COLLECTION ||
-        response_format_is_rows(&r->p.format)) {
+    unsigned applied_ones = applied(r);
+    if (applied_ones == 0) {
         return;
     }
     enum {
@@ -131,7 +149,7 @@ static void begin_data(struct request *r, int status)
                          .cap = LONGEST_APPLIED,
                          .limit = LONGEST_APPLIED};
     if (text.ptr != NULL) {
-        prefer_put_applied(&text, &r->p.preferences);
+        prefer_put_applied(&text, &r->p.preferences, applied_ones);
         if (!bytes_failed(&text) && text.len > 0) {
             text.ptr[text.len] = '\0';
             http_response_header(x, "Preference-Applied", text.ptr);
@@ -314,6 +332,10 @@ static bool open_writer(struct request *r, const struct sql_read *sql,
     if (plan->kind == PLAN_RAW_VALUE) {
         spec.raw = pg_value_raw(&read->value->type, read->value->pg);
     }
+    if (plan->kind == PLAN_PROPERTY && r->p.format.metadata == METADATA_FULL &&
+        !value_type_name(&r->x->arena, &read->value->type, &r->p.format, &spec.type)) {
+        return odata_error_too_complex(&r->err);
+    }
     if (r->p.format.metadata != METADATA_NONE &&
         !links_context_url(&r->x->arena, r->p.root, plan->context_fragment, &spec.context,
                            &r->err)) {
@@ -333,7 +355,8 @@ static bool open_writer(struct request *r, const struct sql_read *sql,
 
 static bool open_read(struct request *r)
 {
-    const struct sql_read_options sql_options = {r->p.format, r->p.root};
+    const struct sql_read_options sql_options = {r->p.format, r->p.root,
+                                                 (applied(r) & PREFER_APPLIED_OMIT) != 0};
     const struct db_read_options read_options = {.wake = on_rows, .ctx = r};
     const struct sql_read *sql = NULL;
     const struct csv_table *table = NULL;

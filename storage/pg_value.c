@@ -4,6 +4,7 @@
 #include "odata/json_writer.h"
 #include "odata/limits.h"
 #include "storage/pg_value_priv.h"
+#include "storage/value_type.h"
 
 /* How the values of each Edm type are written; IEEE754Compatible=true asks for the second form. */
 static const struct primitive {
@@ -68,39 +69,18 @@ static const struct value_form *make_form(struct arena *a, const struct type_ref
                                           const struct pg_type_ref *pg,
                                           const struct response_format *format, unsigned depth);
 
-/* The type can be told from the JSON value (JSON Format 4.5.3), or the object says it itself. */
-static bool is_plain(const struct type_ref *t)
-{
-    return t->type == EDM_UNTYPED ||
-           (!t->collection && (t->type == EDM_STRING || t->type == EDM_BOOLEAN ||
-                               t->type == EDM_DOUBLE || t->type == EDM_COMPLEX));
-}
-
 /* `"When@odata.type":"#Date",` in front of the label, as storage/read_shape.c has it for rows. */
 static bool annotate(struct arena *a, const struct property *p,
                      const struct response_format *format, struct str *io_label)
 {
-    const struct type_ref *t = &p->type;
-    if (is_plain(t)) {
-        return true;
+    struct str type;
+    if (!value_type_name(a, &p->type, format, &type)) {
+        return false;
     }
-    struct str space = STR("");
-    struct str name = edm_name(t->type);
-    if (t->type == EDM_ENUM) {
-        space = t->enum_type->namespace;
-        name = t->enum_type->name;
-    } else if (t->type == EDM_COMPLEX) {
-        space = t->complex_type->namespace;
-        name = t->complex_type->name;
-    } else {
-        name = str_from_offset(name, sizeof("Edm.") - 1);
-    }
-    const bool v4_0 = format->version == ODATA_4_0;
-    const bool hash = v4_0 || space.len > 0 || t->collection;
-    return arena_format(a, io_label, "\"%.*s@%stype\":\"%s%s%.*s%s%.*s%s\",%.*s", STR_ARG(p->name),
-                        v4_0 ? "odata." : "", hash ? "#" : "", t->collection ? "Collection(" : "",
-                        STR_ARG(space), space.len > 0 ? "." : "", STR_ARG(name),
-                        t->collection ? ")" : "", STR_ARG(*io_label));
+    return type.len == 0 ||
+           arena_format(a, io_label, "\"%.*s@%stype\":\"%.*s\",%.*s", STR_ARG(p->name),
+                        format->version == ODATA_4_0 ? "odata." : "", STR_ARG(type),
+                        STR_ARG(*io_label));
 }
 
 /* `"@odata.type":"#NS.Address",` in front of the first member's label. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/pg_value.h"
 #include "storage/sql_read_priv.h"
+#include "storage/value_type.h"
 
 /* A shape under construction. */
 struct shaping {
@@ -96,36 +97,16 @@ static bool add_entity_metadata(struct shaping *s)
     return add_link(s, STR(""), "id", "", STR("")) && add_link(s, STR(""), "editLink", "", STR(""));
 }
 
-/*
- * `"Price@odata.type":"#Decimal"`: for what cannot be told from the JSON value (JSON Format 4.5.3).
- * A leading # is 4.0's form for primitive types.
- */
-static bool add_type(struct shaping *s, const struct property *p)
+/* `"Price@odata.type":"#Decimal",` in front of the label (JSON Format 4.5.3). */
+static bool put_type(const struct shaping *s, struct member *m, const struct property *p)
 {
-    const struct type_ref *t = &p->type;
-    struct str name = edm_name(t->type);
-    struct str space = STR("");
-    bool plain = !t->collection && (t->type == EDM_STRING || t->type == EDM_BOOLEAN ||
-                                    t->type == EDM_DOUBLE || t->type == EDM_UNTYPED);
-    if (plain || (t->collection && t->type == EDM_UNTYPED)) {
-        return true;
+    struct str type;
+    if (!value_type_name(s->r->arena, &p->type, &s->r->options->format, &type)) {
+        return no_room(s);
     }
-    if (t->type == EDM_ENUM) {
-        name = t->enum_type->name;
-        space = t->enum_type->namespace;
-    } else if (t->type == EDM_COMPLEX) {
-        name = t->complex_type->name;
-        space = t->complex_type->namespace;
-    } else {
-        name = str_from_offset(name, sizeof("Edm.") - 1);
-    }
-    bool built_in = space.len == 0;
-    bool hash = s->r->options->format.version == ODATA_4_0 || !built_in || t->collection;
-    struct member *m = add_member(s, MEMBER_CONSTANT);
-    return arena_format(s->r->arena, &m->label, "\"%.*s@%stype\":\"%s%s%.*s%s%.*s%s\"",
-                        STR_ARG(p->name), s->prefix, hash ? "#" : "",
-                        t->collection ? "Collection(" : "", STR_ARG(space), built_in ? "" : ".",
-                        STR_ARG(name), t->collection ? ")" : "") ||
+    return type.len == 0 ||
+           arena_format(s->r->arena, &m->label, "\"%.*s@%stype\":\"%.*s\",%.*s", STR_ARG(p->name),
+                        s->prefix, STR_ARG(type), STR_ARG(m->label)) ||
            no_room(s);
 }
 
@@ -143,11 +124,10 @@ static bool add_property(struct shaping *s, const struct property *p)
 {
     /* Nothing but the answer says what type a dynamic property has (JSON Format 4.5.3). */
     bool typed = s->full || (p->dynamic && s->r->options->format.metadata != METADATA_NONE);
-    if (typed && !add_type(s, p)) {
-        return false;
-    }
     struct member *m = add_member(s, MEMBER_VALUE);
-    return put_label(s, m, p->name, "") && put_form(s, m, &p->type, &p->pg) &&
+    m->omits_null = s->r->options->omit_nulls && !p->type.collection;
+    return put_label(s, m, p->name, "") && (!typed || put_type(s, m, p)) &&
+           put_form(s, m, &p->type, &p->pg) &&
            columns_add_property(s->r, s->columns, s->source, p, &m->field);
 }
 
@@ -191,6 +171,7 @@ static bool add_count(struct shaping *s, const struct expansion *x)
 static bool add_to_one(struct shaping *s, const struct expansion *x)
 {
     struct member *m = add_member(s, MEMBER_TO_ONE);
+    m->omits_null = s->r->options->omit_nulls;
     return put_label(s, m, x->navigation->name, "") &&
            columns_add_property(s->r, s->columns, x->source, x->source->type->key.properties[0],
                                 &m->field) &&
@@ -270,8 +251,8 @@ bool read_shape_entity(struct reading *r, const struct selection *selection,
 {
     struct shaping s = {.r = r, .source = source, .level = level, .columns = columns};
     s.full = r->options->format.metadata == METADATA_FULL;
-    /* type, id and edit link; type and value; two links, count and content. */
-    size_t most = 3 + 2 * selection->property_count + 4 * source->type->navigation_count;
+    /* type, id and edit link; a property; two links, count and content. */
+    size_t most = 3 + selection->property_count + 4 * source->type->navigation_count;
     return start(&s, most) && add_members(&s, selection) && finish(&s, out);
 }
 
@@ -284,6 +265,12 @@ bool read_shape_value(struct reading *r, const struct bound_expr *value, struct 
     }
     struct member *m = add_member(&s, MEMBER_VALUE);
     struct column column = {.source = value->source, .value = value};
-    return put_label(&s, m, STR("value"), "") && put_form(&s, m, &value->type, value->pg) &&
+    struct str name = STR("value");
+    if (value->part_count > 0) {
+        name = value->parts[value->part_count - 1]->name;
+    } else if (value->property != NULL) {
+        name = value->property->name;
+    }
+    return put_label(&s, m, name, "") && put_form(&s, m, &value->type, value->pg) &&
            columns_add(r, columns, &column, &m->field) && finish(&s, out);
 }

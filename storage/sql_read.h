@@ -63,6 +63,7 @@ struct sql_read {
 struct sql_read_options {
     struct response_format format;
     struct str service_root; /* absolute, ends in '/' */
+    bool omit_nulls;         /* what is null is left out of an entity: Prefer: omit-values */
 };
 
 /*

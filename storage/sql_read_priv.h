@@ -83,7 +83,7 @@ bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
 bool read_shape_entity(struct reading *r, const struct selection *selection,
                        const struct source *source, size_t level, struct columns *columns,
                        const struct shape **out) NODISCARD;
-/* The shape of one property: the one member "value". */
+/* The shape of one property: its one member has its name, for messages. */
 bool read_shape_value(struct reading *r, const struct bound_expr *value, struct columns *columns,
                       const struct shape **out) NODISCARD;
 

@@ -33,8 +33,10 @@ static const struct row {
     {"minimal", "return=minimal", "minimal ", ""},
     {"representation", " return=representation ", "representation ", ""},
     {"return something", "return=something", "", ""},
-    {"nulls", "omit-values=nulls", "nulls ", ""},
-    {"defaults", "odata.omit-values=\"defaults\"", "defaults ", ""},
+    {"nulls", "omit-values=nulls", "nulls ", "omit-values=nulls"},
+    {"defaults", "odata.omit-values=\"defaults\"", "defaults ", "omit-values=defaults"},
+    {"both", "omit-values=nulls, maxpagesize=3", "page=3 nulls ",
+     "maxpagesize=3, omit-values=nulls"},
     {"annotations", "odata.include-annotations=\"Ns.Term,-Model.*\"",
      "annotations=Ns.Term,-Model.* ", ""},
     {"go on", "odata.continue-on-error", "continue ", ""},
@@ -86,7 +88,9 @@ START_TEST(understands)
     ck_assert_msg(str_eq(bytes_str(&out), str_from(row->seen)), "%s: %.*s", row->name,
                   STR_ARG(bytes_str(&out)));
     bytes_clear(&out);
-    prefer_put_applied(&out, &p);
+    unsigned applied = (p.max_page_size > 0 ? PREFER_APPLIED_PAGE_SIZE : 0U) |
+                       (p.omit_values != PREFER_OMIT_NOTHING ? PREFER_APPLIED_OMIT : 0U);
+    prefer_put_applied(&out, &p, applied);
     ck_assert_msg(str_eq(bytes_str(&out), str_from(row->applied)), "%s: %.*s", row->name,
                   STR_ARG(bytes_str(&out)));
     bytes_fini(&out);

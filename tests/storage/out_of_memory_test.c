@@ -37,7 +37,8 @@ static bool is_about_memory(const struct odata_error *err)
 static bool build(struct bound_request *r, const char *url, const struct sql_read **out_sql)
 {
     const struct bind_options options = {.format = {.metadata = METADATA_FULL}};
-    const struct sql_read_options sql_options = {options.format, STR("http://host/")};
+    const struct sql_read_options sql_options = {.format = options.format,
+                                                 .service_root = STR("http://host/")};
     *out_sql = NULL;
     return bound_request_init(r, url, &options, ARENA_BYTES) &&
            sql_read_build(&r->arena, r->plan, &sql_options, out_sql, &r->err);
