@@ -64,6 +64,8 @@ void config_fini(struct config *c)
         free(c->entities[i].name);
         config_list_free(&c->entities[i].key);
         config_list_free(&c->entities[i].hide);
+        config_list_free(&c->entities[i].search);
+        free(c->entities[i].search_config);
     }
     free(c->entities);
     *c = (struct config){0};

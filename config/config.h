@@ -78,7 +78,9 @@ struct config_entity {
     char *name;     /* of the entity set and type; "" = by rule */
     struct config_list key;
     struct config_list hide;
-    size_t max_page_size; /* rows; 0 = the global one */
+    struct config_list search; /* columns that $search looks into; none: by rule */
+    char *search_config;       /* text search configuration; "" = by rule */
+    size_t max_page_size;      /* rows; 0 = the global one */
 };
 
 enum {

@@ -168,6 +168,16 @@ static bool copy_list(const cJSON *value, struct config_list *out_list, struct c
     return good;
 }
 
+static bool copy_name(const cJSON *value, char **out_name, struct config_error *err)
+{
+    if (!cJSON_IsString(value) || value->valuestring[0] == '\0') {
+        return config_fail(err, "expected a name");
+    }
+    free(*out_name);
+    *out_name = strdup(value->valuestring);
+    return *out_name != NULL || config_fail(err, "out of memory");
+}
+
 static bool entity_member(struct config_entity *e, const cJSON *member, struct config_error *err)
 {
     const char *name = member->string;
@@ -178,6 +188,10 @@ static bool entity_member(struct config_entity *e, const cJSON *member, struct c
     if (strcmp(name, "hide") == 0) {
         return copy_list(member, &e->hide, err);
     }
+    if (strcmp(name, "search") == 0) {
+        return copy_list(member, &e->search, err) &&
+               (e->search.count > 0 || config_fail(err, "at least one column is needed"));
+    }
     if (strcmp(name, "max-page-size") == 0) {
         if (!is_whole(member) || member->valuedouble > 1e9) {
             return config_fail(err, "expected a whole number, 0 to 1000000000");
@@ -186,14 +200,13 @@ static bool entity_member(struct config_entity *e, const cJSON *member, struct c
         return true;
     }
     if (strcmp(name, "name") == 0) {
-        if (!cJSON_IsString(member) || member->valuestring[0] == '\0') {
-            return config_fail(err, "expected a name");
-        }
-        free(e->name);
-        e->name = strdup(member->valuestring);
-        return e->name != NULL || config_fail(err, "out of memory");
+        return copy_name(member, &e->name, err);
     }
-    return config_fail(err, "unknown member; expected key, name, hide or max-page-size");
+    if (strcmp(name, "search-config") == 0) {
+        return copy_name(member, &e->search_config, err);
+    }
+    return config_fail(err, "unknown member; expected key, name, hide, search, search-config or"
+                            " max-page-size");
 }
 
 /* The same name twice: cJSON keeps both, and each reader would take another one. */
@@ -212,7 +225,8 @@ static bool load_entity(struct config_entity *e, const cJSON *value, const char 
 {
     e->relation = strdup(value->string);
     e->name = strdup("");
-    if (e->relation == NULL || e->name == NULL) {
+    e->search_config = strdup("");
+    if (e->relation == NULL || e->name == NULL || e->search_config == NULL) {
         return config_fail(err, "%.200s: out of memory", path);
     }
     const char *point = strchr(value->string, '.');

@@ -170,6 +170,10 @@ void config_print(const struct config *c, FILE *out)
         }
         print_list("key", &e->key, out);
         print_list("hide", &e->hide, out);
+        print_list("search", &e->search, out);
+        if (e->search_config[0] != '\0') {
+            fprintf(out, " search-config=%s", e->search_config);
+        }
         if (e->max_page_size > 0) {
             fprintf(out, " max-page-size=%zu", e->max_page_size);
         }
@@ -282,29 +286,35 @@ void config_print_doc(FILE *out)
         fprintf(out, " | %s%s%s | %s |\n", s->default_text[0] == '\0' ? "" : "`", s->default_text,
                 s->default_text[0] == '\0' ? "" : "`", s->sentence);
     }
-    fputs("\n"
-          "`schemas` must name at least one schema. `workers` may not exceed `db-pool-size`.\n"
-          "`statement-timeout` and `db-pool-wait` may not exceed `request-timeout`.\n"
-          "\n"
-          "## Overrides of the model\n"
-          "\n"
-          "The file may also say how single tables and views are published, by their names in\n"
-          "PostgreSQL:\n"
-          "\n"
-          "```json\n"
-          "{\"db-uri\": \"postgresql://reader@db.example.com/sales\",\n"
-          " \"schemas\": [\"public\", \"sales\"],\n"
-          " \"entities\": {\n"
-          "   \"public.sales_report\": {\"key\": [\"id\"], \"name\": \"Reports\", \"hide\": "
-          "[\"secret\"],\n"
-          "                           \"max-page-size\": 500}}}\n"
-          "```\n"
-          "\n"
-          "| member | |\n"
-          "|---|---|\n"
-          "| `key` | Columns that identify a row: for a view or table without a key. |\n"
-          "| `name` | Name of the entity set and type, in place of the one made by rule. |\n"
-          "| `hide` | Columns that are left out; no request can read, filter or order by them. |\n"
-          "| `max-page-size` | Rows of a page of this set; 0 takes the setting of that name. |\n",
-          out);
+    fputs(
+        "\n"
+        "`schemas` must name at least one schema. `workers` may not exceed `db-pool-size`.\n"
+        "`statement-timeout` and `db-pool-wait` may not exceed `request-timeout`.\n"
+        "\n"
+        "## Overrides of the model\n"
+        "\n"
+        "The file may also say how single tables and views are published, by their names in\n"
+        "PostgreSQL:\n"
+        "\n"
+        "```json\n"
+        "{\"db-uri\": \"postgresql://reader@db.example.com/sales\",\n"
+        " \"schemas\": [\"public\", \"sales\"],\n"
+        " \"entities\": {\n"
+        "   \"public.sales_report\": {\"key\": [\"id\"], \"name\": \"Reports\", \"hide\": "
+        "[\"secret\"],\n"
+        "                           \"max-page-size\": 500}}}\n"
+        "```\n"
+        "\n"
+        "| member | |\n"
+        "|---|---|\n"
+        "| `key` | Columns that identify a row: for a view or table without a key. |\n"
+        "| `name` | Name of the entity set and type, in place of the one made by rule. |\n"
+        "| `hide` | Columns that are left out; no request can read, filter or order by them. |\n"
+        "| `search` | Columns that `$search` looks into: one of type tsvector, or any number with "
+        "text. Without it: a tsvector column, the expression of an index over `to_tsvector`, or "
+        "all columns of text. |\n"
+        "| `search-config` | Text search configuration (`english`, `simple`, ...). Without it: "
+        "that of the column or index, else `simple`: words as they are. |\n"
+        "| `max-page-size` | Rows of a page of this set; 0 takes the setting of that name. |\n",
+        out);
 }

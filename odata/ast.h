@@ -149,6 +149,24 @@ struct order_item {
     size_t offset;
 };
 
+enum search_kind {
+    SEARCH_WORD,   /* text; it may still be more than one word for the database: brand-new */
+    SEARCH_PHRASE, /* text, without its quotes: its words in this order */
+    SEARCH_AND,    /* left and right */
+    SEARCH_OR,
+    SEARCH_NOT, /* left */
+};
+
+/* $search as a tree (odata/search_parse.h); at most LIMIT_SEARCH_TERMS terms. */
+struct search_expr {
+    enum search_kind kind;
+    struct str text;
+    bool incomplete; /* SEARCH_WORD: it stood in '...', a search that is still being typed */
+    size_t offset;
+    const struct search_expr *left;
+    const struct search_expr *right;
+};
+
 /* One item of $select: a path, `*`, or `ns.*`. */
 struct select_item {
     struct str *path; /* names: properties, type casts (with a point), `*` as the last one */
@@ -206,6 +224,7 @@ struct query {
     size_t compute_count;
     struct sequence *apply; /* NULL when it is not given */
     struct raw_option search;
+    const struct search_expr *search_expr; /* search, parsed; NULL when it is not given */
     struct raw_option index;
     struct raw_option format;
     struct raw_option skiptoken;

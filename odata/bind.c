@@ -62,7 +62,7 @@ bool bind_refuse_later(struct binder *b, const struct query *q)
     const struct {
         const struct raw_option *option;
         const char *name;
-    } later[] = {{&q->search, "$search"}, {&q->index, "$index"}, {&q->deltatoken, "$deltatoken"}};
+    } later[] = {{&q->index, "$index"}, {&q->deltatoken, "$deltatoken"}};
     for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
         if (later[i].option->given) {
             return odata_error_not_implemented(b->err, later[i].name, "%s is not implemented",
@@ -101,6 +101,7 @@ static bool check_fit(struct binder *b, const struct query *q, enum fits kind)
     } rows[] = {
         {q->filter != NULL, ROWS | REFS | COUNT, COMPLEX | LENGTH, "$filter",
          ODATA_CODE_BAD_FILTER},
+        {q->search.given, ROWS | REFS | COUNT, COMPLEX | LENGTH, "$search", ODATA_CODE_BAD_SEARCH},
         {q->orderby_count > 0, ROWS | REFS | COUNT, COMPLEX, "$orderby", ODATA_CODE_BAD_ORDERBY},
         {q->has_select, ROWS | ENTITY | COUNT, COMPLEX, "$select", ODATA_CODE_BAD_SELECT},
         {q->has_expand, ROWS | ENTITY | COUNT, COMPLEX, "$expand", ODATA_CODE_BAD_EXPAND},
@@ -154,6 +155,9 @@ static uint64_t token_check(struct binder *b, const struct read *read, const str
     }
     if (q->filter != NULL) {
         hash = bind_hash_expr(b, fold(hash, STR("$filter")), q->filter);
+    }
+    if (q->search.given) {
+        hash = fold(fold(hash, STR("$search")), q->search.text);
     }
     for (size_t i = 0; i < q->orderby_count; i++) {
         hash = fold(hash, q->orderby[i].descending ? STR("desc") : STR("asc"));
@@ -212,16 +216,6 @@ static bool bind_token(struct binder *b, const struct query *q, struct read *rea
     return true;
 }
 
-static bool bind_filter(struct binder *b, const struct query *q, struct read *read)
-{
-    struct scope scope = {.root = read->source, .clause = &clause_filter, .in_filter = true};
-    if (q->filter == NULL) {
-        return true;
-    }
-    read->filter = bind_condition(b, &scope, q->filter);
-    return read->filter != NULL;
-}
-
 static bool bind_paging(struct binder *b, const struct query *q, struct read *read)
 {
     struct scope scope = {.root = read->source, .clause = &clause_orderby};
@@ -229,8 +223,8 @@ static bool bind_paging(struct binder *b, const struct query *q, struct read *re
     read->has_count = q->has_count && q->count;
     read->token_check = token_check(b, read, q);
     /* A full feed that nobody orders stays unordered: the fastest. */
-    read->resumable = q->orderby_count > 0 || q->has_top || q->has_skip || q->skiptoken.given ||
-                      read->page_rows > 0;
+    read->resumable = q->orderby_count > 0 || q->search.given || q->has_top || q->has_skip ||
+                      q->skiptoken.given || read->page_rows > 0;
     if (!bind_order(b, &scope, q, read->resumable, read)) {
         return false;
     }
@@ -272,7 +266,7 @@ static bool bind_rows(struct binder *b, const struct bound_path *path, const str
     if (q->compute_count > 0 && !bind_computed(b, q, read)) {
         return false;
     }
-    if (!bind_filter(b, q, read)) {
+    if (!bind_rows_condition(b, read->source, q, &read->filter)) {
         return false;
     }
     if (path->kind == PLAN_COUNT) {

@@ -45,6 +45,7 @@ static bool check_options(struct binder *b, const struct expanding *x)
         const char *name;
     } fits[] = {
         {q->filter != NULL, x->navigation->collection, "$filter"},
+        {q->search.given, x->navigation->collection, "$search"},
         {q->orderby_count > 0, rows, "$orderby"},
         {q->has_top, rows, "$top"},
         {q->has_skip, rows, "$skip"},
@@ -138,12 +139,8 @@ static bool expand_to_many(struct binder *b, const struct expanding *x, struct e
         return false;
     }
     read->type = read->source->type;
-    struct scope scope = {.root = read->source, .clause = &clause_filter, .in_filter = true};
-    if (q->filter != NULL) {
-        read->filter = bind_condition(b, &scope, q->filter);
-        if (read->filter == NULL) {
-            return false;
-        }
+    if (!bind_rows_condition(b, read->source, q, &read->filter)) {
+        return false;
     }
     made->has_count = q->has_count && q->count;
     made->count_only = x->count;
@@ -153,8 +150,7 @@ static bool expand_to_many(struct binder *b, const struct expanding *x, struct e
     read->has_top = q->has_top;
     read->top = q->top;
     read->skip = q->has_skip ? q->skip : 0;
-    scope.clause = &clause_orderby;
-    scope.in_filter = false;
+    struct scope scope = {.root = read->source, .clause = &clause_orderby};
     if (!bind_order(b, &scope, q, q->has_top || q->has_skip, read)) {
         return false;
     }

@@ -39,6 +39,9 @@ uint64_t bind_hash_expr(struct binder *b, uint64_t hash, const struct expr *e)
             hash = fold_text(hash, e->key[i].name);
             hash = bind_hash_expr(b, hash, e->key[i].value);
         }
+        if (e->options != NULL) {
+            hash = fold_text(hash, e->options->search.text);
+        }
         for (size_t i = 1; i < e->arg_count; i++) {
             hash = bind_hash_expr(b, hash, e->args[i]);
         }

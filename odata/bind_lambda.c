@@ -152,12 +152,16 @@ const struct bound_expr *bind_count(struct binder *b, const struct scope *s, con
     if (made == NULL || e->options == NULL) {
         return made;
     }
-    if (e->options->search.given) {
-        odata_error_not_implemented(b->err, "$search", "$search is not implemented");
-        return NULL;
-    }
     if (e->options->filter != NULL && !filter(b, s, made, e->options->filter)) {
         return NULL;
     }
-    return made;
+    if (e->options->search_expr == NULL) {
+        return made;
+    }
+    if (made->range == NULL) {
+        odata_error_not_implemented(b->err, "$search",
+                                    "$search in a collection of values is not implemented");
+        return NULL;
+    }
+    return narrow(b, made, bind_search(b, made->range, e->options)) ? made : NULL;
 }

@@ -41,9 +41,17 @@ bool bind_order(struct binder *b, const struct scope *s, const struct query *q, 
         return odata_error_set(b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX, "$orderby",
                                "$orderby has more than %d items", (int)LIMIT_ORDERBY_ITEMS);
     }
-    read->order = ARENA_ARRAY(b->arena, q->orderby_count + key->count, struct bound_order);
+    read->order = ARENA_ARRAY(b->arena, q->orderby_count + 1 + key->count, struct bound_order);
     if (read->order == NULL) {
         return arena_fail(b->arena, b->err);
+    }
+    if (q->orderby_count == 0 && q->search_expr != NULL) {
+        /* The best match first, when nothing else is asked. */
+        const struct bound_expr *rank = bind_rank(b, s->root, q);
+        if (rank == NULL) {
+            return false;
+        }
+        read->order[read->order_count++] = (struct bound_order){rank, true};
     }
     for (size_t i = 0; i < q->orderby_count; i++) {
         if (!bind_item(b, s, &q->orderby[i], read)) {

@@ -28,6 +28,7 @@ extern const struct clause clause_select;
 extern const struct clause clause_expand;
 extern const struct clause clause_compute;
 extern const struct clause clause_apply;
+extern const struct clause clause_search;
 
 /* A name that a lambda gives: its entities, or the items of a collection. */
 struct variable {
@@ -252,6 +253,21 @@ struct source *bind_compute(struct binder *b, const struct clause *c, struct sou
 /* Order by the items of q and then, when total, by the key. */
 bool bind_order(struct binder *b, const struct scope *s, const struct query *q, bool total,
                 struct read *read) NODISCARD;
+
+/* bind_search.c */
+
+/*
+ * $search and $filter of q as one condition on the rows of s->root: *out_condition is NULL when there is
+ * neither. False fills err.
+ */
+bool bind_rows_condition(struct binder *b, struct source *root, const struct query *q,
+                         const struct bound_expr **out_condition) NODISCARD;
+/* $search of q alone, which it has. */
+const struct bound_expr *bind_search(struct binder *b, const struct source *root,
+                                     const struct query *q) NODISCARD;
+/* How well a row of root matches q's $search, which bind_rows_condition() has checked. */
+const struct bound_expr *bind_rank(struct binder *b, const struct source *root,
+                                   const struct query *q) NODISCARD;
 
 /* bind_path.c */
 

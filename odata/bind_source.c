@@ -11,6 +11,7 @@ const struct clause clause_select = {"$select", ODATA_CODE_BAD_SELECT};
 const struct clause clause_expand = {"$expand", ODATA_CODE_BAD_EXPAND};
 const struct clause clause_compute = {"$compute", ODATA_CODE_BAD_COMPUTE};
 const struct clause clause_apply = {"$apply", ODATA_CODE_BAD_APPLY};
+const struct clause clause_search = {"$search", ODATA_CODE_BAD_SEARCH};
 
 enum {
     /* Longest name quoted in a message: two of them and the sentence fit into the error. */

@@ -49,6 +49,8 @@ enum bound_kind {
     BOUND_COLLECTION, /* args, as the items of a collection */
     BOUND_CAST,       /* args[0] as a value of type; null when it cannot be one */
     BOUND_CASE,       /* condition, value, condition, value, ... */
+    BOUND_SEARCH,     /* source's row matches search */
+    BOUND_RANK,       /* how well it does: Edm.Single, never null, the higher the better */
 };
 
 enum function_id {
@@ -116,6 +118,7 @@ struct bound_expr {
     const struct source *range_from;
     const struct navigation *range_via;
     const struct bound_expr *body;
+    const struct search_expr *search; /* SEARCH, RANK */
 };
 
 struct bound_order {

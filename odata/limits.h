@@ -35,6 +35,8 @@ enum {
     LIMIT_MODEL_ARENA_MIB = 2048,
     /* Items of $orderby, and so fields of a skip token besides the key. */
     LIMIT_ORDERBY_ITEMS = 16,
+    /* Words and phrases of a $search: each is a parameter, and one more look into the index. */
+    LIMIT_SEARCH_TERMS = 32,
     /* Parameters of one statement; PostgreSQL's protocol allows 65535. */
     LIMIT_SQL_PARAMS = 60000,
     /* A skip token, before base64url: the order values and the key of one row. */

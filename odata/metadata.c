@@ -217,7 +217,7 @@ static void put_entity_set(struct walk *w, const struct entity_set *set)
     w->to->begin(&w->sink, METADATA_ENTITY_SET, set->name);
     w->to->type(&w->sink, METADATA_ENTITY_SET, &type);
     put_bindings(w, t);
-    if (!w->features->can_search) {
+    if (!w->features->can_search || t->search.piece_count == 0) {
         put_restriction(w, "SearchRestrictions", "Searchable");
     }
     if (!w->features->can_write) {

@@ -141,6 +141,11 @@ static uint64_t hash_entity_type(uint64_t hash, const struct entity_type *t)
     for (size_t i = 0; i < t->navigation_count; i++) {
         hash = hash_navigation(hash, &t->navigations[i]);
     }
+    hash = hash_text(hash, t->search.config);
+    for (size_t i = 0; i < t->search.piece_count; i++) {
+        hash = hash_text(hash, t->search.pieces[i].text);
+        hash = hash_text(hash, t->search.pieces[i].column);
+    }
     return hash;
 }
 

@@ -127,6 +127,19 @@ enum relation_kind {
     RELATION_FOREIGN_TABLE,
 };
 
+/* A piece of the text of search_source: our own or PostgreSQL's words, then a column of the table. */
+struct search_piece {
+    struct str text;
+    struct str column; /* not quoted; "" = none */
+};
+
+/* What $search looks into (storage/catalog_search.h). */
+struct search_source {
+    const struct search_piece *pieces; /* an expression of type tsvector; none: not searchable */
+    size_t piece_count;
+    struct str config; /* the text search configuration, as SQL: 'english'::regconfig */
+};
+
 struct entity_type {
     struct str namespace;
     struct str name;
@@ -142,6 +155,7 @@ struct entity_type {
     size_t alternate_key_count;
     const struct entity_set *set; /* the one set of this type */
     struct str description;
+    struct search_source search;
     double estimated_rows; /* pg_class.reltuples; negative when never analysed */
     uint32_t oid;          /* pg_class.oid */
     /* Filled in by model_seal(): open-addressed tables of indexes + 1, 0 = free. */

@@ -23,6 +23,7 @@
 #define ODATA_CODE_BAD_EXPAND           "BadExpand"
 #define ODATA_CODE_BAD_COMPUTE          "BadCompute"
 #define ODATA_CODE_BAD_APPLY            "BadApply"
+#define ODATA_CODE_BAD_SEARCH           "BadSearch"
 #define ODATA_CODE_BAD_SKIP_TOKEN       "BadSkipToken"
 #define ODATA_CODE_BAD_HEADER           "BadHeader"
 #define ODATA_CODE_BAD_VALUE            "BadValue"

@@ -7,6 +7,7 @@
 #include "odata/limits.h"
 #include "odata/name_index.h"
 #include "odata/parser_priv.h"
+#include "odata/search_parse.h"
 
 typedef bool (*option_fn)(struct parser *p, struct query *q);
 
@@ -254,6 +255,16 @@ static struct raw_option *raw_field(const struct option_rule *rule, struct query
     return (struct raw_option *)(void *)((char *)q + rule->raw_offset);
 }
 
+/* Of the options that are kept as text, those that have a grammar. offset: where the text starts. */
+static bool read_text(struct parser *p, const struct option_rule *rule, struct str text,
+                      size_t offset, struct query *q)
+{
+    struct raw_option *field = raw_field(rule, q);
+    *field = (struct raw_option){true, text};
+    return field != &q->search ||
+           search_parse(p->lx.arena, text, p->lx.where, offset, &q->search_expr, p->lx.err);
+}
+
 bool option_parse_request(struct parser *p, const struct option_rule *rule, struct str value,
                           struct query *q)
 {
@@ -269,8 +280,7 @@ bool option_parse_request(struct parser *p, const struct option_rule *rule, stru
                                rule->target);
     }
     if (rule->parse == NULL) {
-        *raw_field(rule, q) = (struct raw_option){true, value};
-        return true;
+        return read_text(p, rule, value, 0, q);
     }
     lexer_init(&p->lx, p->lx.arena, value, rule->code, rule->target, rule->target, p->lx.err);
     if (!lexer_next(&p->lx) || !rule->parse(p, q)) {
@@ -344,9 +354,8 @@ static bool parse_raw(struct parser *p, const struct option_rule *rule, struct q
     if (text.len == 0) {
         return lexer_fail(&p->lx, start, "%s has no value", rule->target);
     }
-    *raw_field(rule, q) = (struct raw_option){true, text};
     p->lx.pos = end;
-    return lexer_next(&p->lx);
+    return read_text(p, rule, text, (size_t)(text.ptr - p->lx.text.ptr), q) && lexer_next(&p->lx);
 }
 
 /* @name=value inside of the parentheses */

@@ -26,9 +26,12 @@ static bool copy_entity(struct arena *a, const struct config_entity *e,
         .key_count = e->key.count,
         .hide = copy_list(a, &e->hide),
         .hide_count = e->hide.count,
+        .search = copy_list(a, &e->search),
+        .search_count = e->search.count,
+        .search_config = str_from(e->search_config),
         .max_page_size = e->max_page_size,
     };
-    return out->key != NULL && out->hide != NULL;
+    return out->key != NULL && out->hide != NULL && out->search != NULL;
 }
 
 bool catalog_source_init(struct catalog_source *s, const struct config *c)

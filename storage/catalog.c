@@ -6,6 +6,7 @@
 #include "storage/catalog_navigation.h"
 #include "storage/catalog_query.h"
 #include "storage/catalog_raw.h"
+#include "storage/catalog_search.h"
 #include "storage/catalog_types.h"
 
 /* What was noticed on the way. */
@@ -28,8 +29,8 @@ static bool refine(struct raw_catalog *raw, struct odata_error *err)
 {
     types_resolve(raw);
     return entities_apply_overrides(raw, err) && keys_choose(raw, err) && entities_name(raw, err) &&
-           types_build(raw, err) && entities_build(raw, err) && navigation_build(raw, err) &&
-           entities_finish(raw, err) && keep_warnings(raw, err);
+           types_build(raw, err) && entities_build(raw, err) && search_build(raw, err) &&
+           navigation_build(raw, err) && entities_finish(raw, err) && keep_warnings(raw, err);
 }
 
 bool catalog_load(const struct catalog_options *options, struct model **out_model,

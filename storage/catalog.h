@@ -21,7 +21,10 @@ struct catalog_override {
     size_t key_count;
     struct str *hide; /* columns that are left out */
     size_t hide_count;
-    uint64_t max_page_size; /* 0 = the global one */
+    struct str *search; /* columns that $search looks into; none = by rule */
+    size_t search_count;
+    struct str search_config; /* text search configuration; "" = by rule */
+    uint64_t max_page_size;   /* 0 = the global one */
 };
 
 struct catalog_options {

@@ -7,6 +7,7 @@
 #include "odata/bytes.h"
 #include "storage/catalog_connection.h"
 #include "storage/catalog_names.h"
+#include "storage/catalog_search.h"
 #include "storage/catalog_views.h"
 
 enum {
@@ -565,7 +566,8 @@ static bool read_relations(struct raw_catalog *raw, struct catalog_connection *c
         catalog_run(conn, "columns", columns_sql, oids, 1, read_column, raw, err) &&
         catalog_run(conn, "keys", keys_sql, oids, 2, read_key, raw, err) &&
         catalog_run(conn, "foreign keys", foreign_keys_sql, oids, 1, read_foreign_key, raw, err) &&
-        catalog_run(conn, "views", views_sql, oids, 2, read_view, raw, err);
+        catalog_run(conn, "views", views_sql, oids, 2, read_view, raw, err) &&
+        search_read(raw, conn, list->ptr, err);
     if (ok) {
         sort_foreign_keys(raw);
     }

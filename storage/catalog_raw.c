@@ -33,6 +33,8 @@ void raw_fini(struct raw_catalog *raw)
     free(raw->keys.items);
     free(raw->foreign_keys.items);
     free(raw->views.items);
+    free(raw->ts_configs.items);
+    free(raw->ts_expressions.items);
     free(raw->warnings.items);
     oid_map_fini(&raw->schema_places);
     oid_map_fini(&raw->relation_places);

@@ -136,6 +136,21 @@ struct raw_view {
     size_t column_count;
 };
 
+/* A text search configuration. */
+struct raw_ts_config {
+    struct str schema;
+    struct str name;
+    struct str sql; /* 'name'::regconfig */
+    bool is_default;
+};
+
+/* An expression of type tsvector: of a generated column, or (number 0) of an index. */
+struct raw_ts_expression {
+    uint32_t owner; /* pg_class.oid of the table */
+    int16_t number; /* attnum */
+    struct str text;
+};
+
 struct raw_catalog {
     const struct catalog_options *options;
     struct model *model;
@@ -150,6 +165,8 @@ struct raw_catalog {
     RAW_VEC(struct raw_key) keys; /* by relation; the primary key, the short ones first */
     RAW_VEC(struct raw_foreign_key) foreign_keys;
     RAW_VEC(struct raw_view) views;
+    RAW_VEC(struct raw_ts_config) ts_configs;
+    RAW_VEC(struct raw_ts_expression) ts_expressions;
     RAW_VEC(struct model_warning) warnings;
     struct oid_map schema_places;
     struct oid_map relation_places;

@@ -429,6 +429,8 @@ void sql_put_true(struct sql *s, const struct bound_expr *e)
     case BOUND_COLLECTION:
     case BOUND_CAST:
     case BOUND_CASE:
+    case BOUND_SEARCH:
+    case BOUND_RANK:
         sql_put_value(s, e);
         break;
     }
@@ -457,6 +459,8 @@ void sql_put_false(struct sql *s, const struct bound_expr *e)
     case BOUND_COLLECTION:
     case BOUND_CAST:
     case BOUND_CASE:
+    case BOUND_SEARCH:
+    case BOUND_RANK:
         SQL_PUT(s, "(NOT ");
         sql_put_value(s, e);
         bytes_put_char(s->out, ')');
@@ -506,6 +510,12 @@ void sql_put_value(struct sql *s, const struct bound_expr *e)
         break;
     case BOUND_CASE:
         put_wrapped(s, e, put_case, STR(""));
+        break;
+    case BOUND_SEARCH:
+        sql_put_search(s, e);
+        break;
+    case BOUND_RANK:
+        sql_put_rank(s, e);
         break;
     case BOUND_ENTITY:
         s->failed = true; /* the binder lets it meet nothing but null */

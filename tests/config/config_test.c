@@ -78,8 +78,13 @@ static const struct row {
      {NULL},
      {NULL},
      "{\"entities\": {\"public.v\": {\"key\": [\"id\"], \"name\": \"V\", \"hide\": [\"x\"],"
-     " \"max-page-size\": 5}}}",
+     " \"search\": [\"t\", \"u\"], \"search-config\": \"english\", \"max-page-size\": 5}}}",
      NULL},
+    {"nothing to search",
+     {NULL},
+     {NULL},
+     "{\"entities\": {\"public.v\": {\"search\": []}}}",
+     "at least one column is needed"},
     {"no entities", {NULL}, {NULL}, "{\"entities\": {}}", NULL},
     {"an entity without its schema", {NULL}, {NULL}, "{\"entities\": {\"v\": {}}}", "schema.table"},
     {"an unknown member of an entity",
@@ -305,7 +310,8 @@ START_TEST(print_config_shows_sources_and_no_password)
     const char *environment[] = {"SLUICE_WORKERS=1", NULL};
     ck_assert(load(args, environment,
                    "{\"base-path\": \"x\", \"entities\": {\"a.b\": {\"name\": \"N\","
-                   " \"hide\": [\"p\", \"q\"]}}}",
+                   " \"hide\": [\"p\", \"q\"], \"search\": [\"t\"],"
+                   " \"search-config\": \"french\"}}}",
                    &c, &err));
     char *text = printed(config_print, &c);
     ck_assert_ptr_null(strstr(text, "geheim"));
@@ -313,7 +319,8 @@ START_TEST(print_config_shows_sources_and_no_password)
     ck_assert_ptr_nonnull(strstr(text, "(environment)"));
     ck_assert_ptr_nonnull(strstr(text, "(file)"));
     ck_assert_ptr_nonnull(strstr(text, "127.0.0.1:8080           (default)"));
-    ck_assert_ptr_nonnull(strstr(text, "entities.a.b name=N hide=p,q"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "entities.a.b name=N hide=p,q search=t search-config=french"));
     free(text);
     config_fini(&c);
 }

@@ -102,6 +102,7 @@ static const struct property *item_key[] = {&item_properties[0], &item_propertie
 static const struct property *order_key[] = {&order_properties[0]};
 static const struct property *order_code[] = {&order_properties[1]};
 static struct key order_alternates[] = {{order_code, 1}};
+static const struct search_piece order_search[] = {{S(""), S("words")}};
 static struct entity_type types[2] = {
     {.namespace = S("more"),
      .name = S("order"),
@@ -113,6 +114,7 @@ static struct entity_type types[2] = {
      .alternate_keys = order_alternates,
      .alternate_key_count = 1,
      .set = &sets[1],
+     .search = {order_search, 1, S("'simple'::regconfig")},
      .description = S("what was ordered")},
     {.namespace = S("shop"),
      .name = S("item"),
@@ -258,6 +260,10 @@ static const struct row {
      "<EntitySet Name=\"order\" EntityType=\"more.order\"><NavigationPropertyBinding "
      "Path=\"items\" Target=\"It\xc3\xa4ms\"/><NavigationPropertyBinding Path=\"last\" "
      "Target=\"It\xc3\xa4ms\"/></EntitySet>\n</EntityContainer>\n</Schema>\n" SCHEMA "\"more\">\n",
+     false, MEDIA_XML},
+    {"a set without text cannot be searched", &shop, ODATA_4_0, &all,
+     "Target=\"order\"/><Annotation Term=\"Capabilities.SearchRestrictions\"><Record>"
+     "<PropertyValue Property=\"Searchable\" Bool=\"false\"/>",
      false, MEDIA_XML},
     {"batch is not refused when it is there", &shop, ODATA_4_0, &all, "BatchSupported", true,
      MEDIA_XML},

@@ -134,6 +134,22 @@ static void put_navigation(struct bytes *b, struct str set, const struct navigat
     bytes_put_char(b, '\n');
 }
 
+static void put_search(struct bytes *b, struct str set, const struct search_source *search)
+{
+    if (search->piece_count == 0) {
+        return;
+    }
+    bytes_format(b, "%.*s search %.*s: ", STR_ARG(set), STR_ARG(search->config));
+    for (size_t i = 0; i < search->piece_count; i++) {
+        const struct search_piece *p = &search->pieces[i];
+        bytes_put_str(b, p->text);
+        if (p->column.len > 0) {
+            bytes_format(b, "<%.*s>", STR_ARG(p->column));
+        }
+    }
+    bytes_put_char(b, '\n');
+}
+
 static void put_set(struct bytes *b, const struct entity_set *s)
 {
     static const char *const kinds[] = {
@@ -154,6 +170,7 @@ static void put_set(struct bytes *b, const struct entity_set *s)
     for (size_t i = 0; i < t->alternate_key_count; i++) {
         put_key(b, s->name, "alternate", &t->alternate_keys[i]);
     }
+    put_search(b, s->name, &t->search);
     for (size_t i = 0; i < t->property_count; i++) {
         put_property(b, s->name, &t->properties[i]);
     }

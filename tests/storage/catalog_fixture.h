@@ -42,7 +42,7 @@ struct catalog_options catalog_fixture_options(void);
  * Line by line, with names only as far as they are not in the schema ct:
  *   namespace N / container N.C
  *   set S: N.T table|partitioned|view|matview|foreign "table" page=P
- *   S key a, b / S alternate a
+ *   S key a, b / S alternate a / S search 'config'::regconfig: text <column> text
  *   S.p: Type(facets) null|notnull [computed] [default] [column "c"] cast C
  *   S -> n: T one|many [null] [dependent] back=m on a=b, ... | by "link" a="c" d="e"
  *   enum N.E: a, b / complex N.C / C.p: ...

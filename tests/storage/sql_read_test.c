@@ -20,6 +20,11 @@ static void close_database(void)
     PQfinish(db);
 }
 
+#define PRODUCT_VECTOR "to_tsvector('simple'::regconfig, coalesce(t0.\"name\"::text, ''))"
+#define PRODUCT_QUERY                                     \
+    "(plainto_tsquery('simple'::regconfig, $1::text) && " \
+    "phraseto_tsquery('simple'::regconfig, $2::text))"
+
 /* The text of a statement is decided by the shape of the query. level -1 is the count. */
 static const struct golden {
     const char *name;
@@ -79,6 +84,13 @@ static const struct golden {
     {"computed values", "Suppliers?$compute=ID add 1 as x&$filter=x gt 2&$select=x", 0,
      "SELECT t1.\"c0\" FROM (SELECT t0.\"id\", t0.\"name\", ((t0.\"id\"::int8 + $1::int8))::int8 AS "
      "\"c0\" FROM \"shop\".\"suppliers\" AS t0) AS t1 WHERE (t1.\"c0\" > $2::int8)"},
+    {"a search, the best match first", "Products?$select=ID&$search=a \"b c\"&$filter=ID gt 1", 0,
+     "SELECT t0.\"id\", ts_rank(" PRODUCT_VECTOR ", " PRODUCT_QUERY ") FROM "
+     "\"shop\".\"products\" AS t0 WHERE ((to_tsvector('simple'::regconfig, "
+     "coalesce(t0.\"name\"::text, '')) @@ (plainto_tsquery('simple'::regconfig, $3::text) && "
+     "phraseto_tsquery('simple'::regconfig, $4::text))) AND (t0.\"id\" > $5::int4)) ORDER BY "
+     "ts_rank(" PRODUCT_VECTOR ", (plainto_tsquery('simple'::regconfig, $6::text) && "
+     "phraseto_tsquery('simple'::regconfig, $7::text))) DESC, t0.\"id\""},
     {"a list is one parameter", "Suppliers?$filter=ID in (1,2,3)", 0,
      "SELECT t0.\"id\", t0.\"name\" FROM \"shop\".\"suppliers\" AS t0 WHERE (t0.\"id\" = "
      "ANY($1::int4[]))"},

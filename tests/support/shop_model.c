@@ -241,6 +241,10 @@ static void make_enum_and_complex(struct model *m)
         make_properties(m, address_columns, &m->complexes[0].property_count);
 }
 
+static const struct search_piece product_search[] = {
+    {{STR_INIT("to_tsvector('simple'::regconfig, coalesce(")}, {STR_INIT("name")}},
+    {{STR_INIT("::text, ''))")}, {STR_INIT("")}}};
+
 static void make_types(struct model *m)
 {
     struct arena *a = model_arena(m);
@@ -260,6 +264,10 @@ static void make_types(struct model *m)
         t->properties = make_properties(m, tables[i].columns, &t->property_count);
         t->navigations = need(ARENA_ARRAY(a, 8, struct navigation));
         t->key.properties = need(ARENA_ARRAY(a, 2, const struct property *));
+        if (str_eq(t->name, STR("Product"))) {
+            t->search = (struct search_source){product_search, ARRAY_SIZE(product_search),
+                                               STR("'simple'::regconfig")};
+        }
         while (t->key.count < 2 && tables[i].key[t->key.count] != NULL) {
             t->key.properties[t->key.count] = find(t, tables[i].key[t->key.count]);
             t->key.count++;
