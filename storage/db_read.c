@@ -54,6 +54,7 @@ struct db_read {
     bool waiting;        /* somebody was told STEP_AGAIN */
     bool delivered;      /* something was handed out: it cannot start again */
     bool is_noted;       /* as slow */
+    bool keeps_plan;     /* it is prepared, or will be */
     bool was_ended;      /* last_words say that the statement is not to blame */
     bool in_transaction; /* BEGIN was sent, and nothing that surely ends it */
     unsigned arrivals;   /* results that somebody may wait for */
@@ -167,7 +168,7 @@ static void send_plain(struct db_read *r, const char *text)
 static void send_statement(struct db_read *r, void *tag, const struct sql_statement *statement,
                            uint64_t hash)
 {
-    if (!r->seat.keeps_plan) {
+    if (!r->keeps_plan) {
         conn_send_once(r->conn, &r->seat.client, tag, statement->text, statement->params,
                        statement->param_count);
     } else {
@@ -280,7 +281,7 @@ static void note_slow(struct db_read *r)
     }
     r->is_noted = true;
     statement_stats_ran(stats, main_hash(r), STATEMENT_SLOW_MS);
-    if (r->seat.keeps_plan) {
+    if (r->seat.may_plan_better) {
         statement_stats_distrust_plan(stats, main_hash(r), now_ms(r));
     }
 }
@@ -319,8 +320,10 @@ static void choose_seat(struct db_read *r)
     bool shares = r->script == SCRIPT_SHORT && stat.credit > 0 && r->retries == 0;
     bool is_long = r->script == SCRIPT_STREAM || stat.credit < 0;
     r->seat.kind = shares ? SEAT_SHARED : is_long ? SEAT_STREAM : SEAT_OWN;
-    r->seat.keeps_plan = pool_get_options(r->pool)->prepared_statements && r->retries == 0 &&
-                         now_ms(r) >= stat.planned_until_ms;
+    r->keeps_plan = r->retries == 0 && now_ms(r) >= stat.planned_until_ms;
+    /* For one row by its key, any plan is the right one. */
+    r->seat.may_plan_better =
+        r->keeps_plan && r->sql->row_limit != 1 && pool_get_options(r->pool)->prepared_statements;
     r->seat.is_alone = r->aborts >= MOST_ABORTS || now_ms(r) < stat.fails_until_ms;
 }
 
@@ -484,7 +487,7 @@ static void learn(struct db_read *r, int64_t ran_ms)
     bool is_shared = r->seat.kind == SEAT_SHARED; /* slow ones have been told of by on_slow() */
     if (r->script == SCRIPT_SHORT && !(is_shared && ran_ms >= STATEMENT_SLOW_MS)) {
         statement_stats_ran(stats, main_hash(r), ran_ms);
-        if (ran_ms >= STATEMENT_SLOW_MS && r->seat.keeps_plan) {
+        if (ran_ms >= STATEMENT_SLOW_MS && r->seat.may_plan_better) {
             statement_stats_distrust_plan(stats, main_hash(r), now_ms(r));
         }
     }

@@ -193,8 +193,8 @@ static void check_shared(struct pool_conn *pc, int64_t now_ms)
             seat->ops->slow(seat, count + forgotten - 1);
         }
     }
-    bool is_worth_it =
-        forgotten > 0 || count > 1 || (count == 1 && ((struct pool_seat *)clients[0])->keeps_plan);
+    bool is_worth_it = forgotten > 0 || count > 1 ||
+                       (count == 1 && ((struct pool_seat *)clients[0])->may_plan_better);
     if (age_ms >= SHARED_GRACE_MS && is_worth_it) {
         start_cancel(pc);
         return;

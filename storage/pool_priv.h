@@ -53,10 +53,10 @@ struct pool_seat {
     struct pool_seat *wake_prev;
     struct pool_seat *wake_next;
     bool in_wakes;
-    bool is_alone;     /* SHARED: in a group of its own, whose failure touches nobody */
-    bool is_slow_told; /* slow() was called */
-    bool keeps_plan;   /* what it runs is prepared: another plan may be faster */
-    bool has_lost;     /* it has lost its connection: others may be as dead, and nobody knows yet */
+    bool is_alone;        /* SHARED: in a group of its own, whose failure touches nobody */
+    bool is_slow_told;    /* slow() was called */
+    bool may_plan_better; /* it runs by a plan that was kept; one for its values may be faster */
+    bool has_lost; /* it has lost its connection: others may be as dead, and nobody knows yet */
     uint64_t lost_order; /* then only one will do that became idle later, by the pool's count */
     enum seat_kind kind;
     enum seat_state state;

@@ -43,7 +43,9 @@ void statement_stats_distrust_plan(struct statement_stats *s, uint64_t hash, int
     if (now_ms < row->planned_until_ms) {
         return; /* another run of the same time */
     }
-    uint32_t ms = row->planned_ms == 0 ? STATEMENT_PLANNED_FIRST_MS : row->planned_ms * 2;
+    int64_t soon_ms = (int64_t)row->planned_ms * STATEMENT_PLANNED_MEMORY;
+    bool is_soon = row->planned_ms > 0 && now_ms - row->planned_until_ms < soon_ms;
+    uint32_t ms = is_soon ? row->planned_ms * 2 : STATEMENT_PLANNED_FIRST_MS;
     row->planned_ms = ms > STATEMENT_PLANNED_MOST_MS ? STATEMENT_PLANNED_MOST_MS : ms;
     row->planned_until_ms = now_ms + row->planned_ms;
 }

@@ -23,10 +23,12 @@ enum {
     STATEMENT_CREDIT_MOST = 64,
     /* How long a statement that failed has groups of its own. */
     STATEMENT_PENALTY_MS = 10000,
-    /* How long one is planned for its values, after a plan that was kept has been slow: twice as long
-       each time. */
-    STATEMENT_PLANNED_FIRST_MS = 60 * 1000,
+    /* How long one is planned for its values after a plan that was kept has been slow; twice as long
+       when that happens again soon. A hiccup of the machine costs little so. */
+    STATEMENT_PLANNED_FIRST_MS = 5 * 1000,
     STATEMENT_PLANNED_MOST_MS = 3600 * 1000,
+    /* Soon: within so many times that long. */
+    STATEMENT_PLANNED_MEMORY = 16,
 };
 
 struct statement_stat {
