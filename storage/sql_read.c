@@ -178,8 +178,7 @@ static bool is_usual_limit(uint64_t limit)
 
 /*
  * A usual number is written into the text. Of `LIMIT $1` PostgreSQL assumes a tenth of all rows when
- * it makes a plan for any parameters, finds that dear, and plans anew at each run, which costs more
- * than to run it.
+ * it estimates a plan for any values; it then never keeps such a plan, and plans anew at each run.
  */
 void sql_put_limit(struct sql *s, bool has_limit, uint64_t limit, uint64_t skip)
 {
