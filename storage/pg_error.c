@@ -41,7 +41,9 @@ static const struct rule {
     {"22008", 400, ODATA_CODE_BAD_VALUE, 0, "a date or time is out of range"},
     {"22007", 400, ODATA_CODE_BAD_VALUE, 0, "a date or time cannot be read"},
     {"22P02", 400, ODATA_CODE_BAD_VALUE, 0, "a value does not fit its type"},
-    {"22021", 400, ODATA_CODE_BAD_VALUE, 0, "a text holds a character that cannot be stored"},
+    /* A request's texts are valid UTF-8 and hold no U+0000: it is a stored one (SQL_ASCII). */
+    {"22021", 500, ODATA_CODE_BAD_DATA, 0, "a stored text is not valid in its encoding"},
+    {"22P05", 400, ODATA_CODE_BAD_VALUE, 0, "a character that the database's encoding does not have"},
     {"2201B", 400, ODATA_CODE_BAD_VALUE, 0, "a regular expression cannot be read"},
     /* Raised by our own statements alone: storage/sql_path.c, sql_put_guard(). */
     {"2201G", 404, ODATA_CODE_NOT_FOUND, 0, "an entity of the path does not exist"},

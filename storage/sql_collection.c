@@ -2,9 +2,10 @@
 /* Collections in expressions: lists of values, lambdas, counts, membership. */
 #include "storage/sql_expr.h"
 
-/* Values as an array in PostgreSQL's text form: one parameter, however many. */
+/* Values as an array in PostgreSQL's text form: one parameter, however many. with_ends: to be
+   compared with, so that what infinite dates are shown as stands for these too. */
 static void put_array(struct sql *s, const struct bound_expr *const *items, size_t count,
-                      struct str cast)
+                      struct str cast, bool with_ends)
 {
     struct bytes text;
     bytes_init(&text, SIZE_MAX / 4);
@@ -24,6 +25,11 @@ static void put_array(struct sql *s, const struct bound_expr *const *items, size
             bytes_put_char(&text, item.ptr[k]);
         }
         bytes_put_char(&text, '"');
+        struct str infinity = with_ends ? sql_end_of_time_too(items[i]) : STR("");
+        if (infinity.len > 0) {
+            bytes_put_char(&text, ',');
+            bytes_put_str(&text, infinity);
+        }
     }
     bytes_put_char(&text, '}');
     sql_note_failure(s, &text);
@@ -39,7 +45,7 @@ void sql_put_collection(struct sql *s, const struct bound_expr *e)
         values = values && e->args[i]->kind == BOUND_VALUE;
     }
     if (values) {
-        put_array(s, e->args, e->arg_count, cast);
+        put_array(s, e->args, e->arg_count, cast, false);
         return;
     }
     SQL_PUT(s, "ARRAY[");
@@ -73,7 +79,8 @@ void sql_put_in(struct sql *s, const struct bound_expr *e)
     if (any) {
         sql_put_value(s, e->args[0]);
         SQL_PUT(s, " = ANY(");
-        put_array(s, e->args + 1, e->arg_count - 1, sql_cast(&e->args[1]->type, e->args[1]->pg));
+        put_array(s, e->args + 1, e->arg_count - 1, sql_cast(&e->args[1]->type, e->args[1]->pg),
+                  true);
         bytes_put_char(s->out, ')');
     }
     if (e->has_null) {

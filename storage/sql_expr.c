@@ -8,7 +8,7 @@ static bool is_null_value(const struct bound_expr *e)
     return e->kind == BOUND_VALUE && e->text.ptr == NULL;
 }
 
-static bool is_timestamp(const struct bound_expr *e)
+bool sql_is_timestamp(const struct bound_expr *e)
 {
     return e->type.type == EDM_DATETIMEOFFSET && e->pg != NULL && e->pg->oid == PG_TIMESTAMP;
 }
@@ -39,7 +39,7 @@ void sql_put_raw(struct sql *s, const struct bound_expr *e)
 
 static void put_property(struct sql *s, const struct bound_expr *e)
 {
-    if (is_timestamp(e) && !e->type.collection) {
+    if (sql_is_timestamp(e) && !e->type.collection) {
         bytes_put_char(s->out, '(');
         sql_put_raw(s, e);
         SQL_PUT(s, " AT TIME ZONE 'UTC')");
@@ -60,7 +60,7 @@ static void put_literal(struct sql *s, const struct bound_expr *e)
         }
         return;
     }
-    if (is_timestamp(e)) {
+    if (sql_is_timestamp(e)) {
         /* The column has no zone: the value gives up its own, so that an index can serve. */
         bytes_put_char(s->out, '(');
         sql_put_param(s, e->text, STR("timestamptz"));
@@ -70,10 +70,9 @@ static void put_literal(struct sql *s, const struct bound_expr *e)
     sql_put_param(s, e->text, sql_cast(&e->type, e->pg));
 }
 
-/* One side of a comparison: a column stays bare when it meets a value. */
-static void put_side(struct sql *s, const struct bound_expr *e, const struct bound_expr *other)
+void sql_put_side(struct sql *s, const struct bound_expr *e, const struct bound_expr *other)
 {
-    if (e->kind == BOUND_PROPERTY && is_timestamp(e) && other->kind == BOUND_VALUE) {
+    if (e->kind == BOUND_PROPERTY && sql_is_timestamp(e) && other->kind == BOUND_VALUE) {
         sql_put_raw(s, e);
     } else if (e->type.collection && other->type.collection) {
         sql_put_items(s, e);
@@ -84,9 +83,9 @@ static void put_side(struct sql *s, const struct bound_expr *e, const struct bou
 
 static void put_binary(struct sql *s, const struct bound_expr *e, struct str operator)
 {
-    put_side(s, e->args[0], e->args[1]);
+    sql_put_side(s, e->args[0], e->args[1]);
     sql_put_own(s, operator);
-    put_side(s, e->args[1], e->args[0]);
+    sql_put_side(s, e->args[1], e->args[0]);
 }
 
 void sql_put_null_test(struct sql *s, const struct bound_expr *e, bool null)
@@ -118,6 +117,8 @@ static void put_equality(struct sql *s, const struct bound_expr *e, bool wanted)
         put_constant(s, wanted);
     } else if (is_null_value(a) || is_null_value(b)) {
         sql_put_null_test(s, is_null_value(a) ? b : a, wanted);
+    } else if (sql_put_end_of_time(s, e, wanted)) {
+        return;
     } else if (wanted) {
         put_binary(s, e, a->nullable && b->nullable ? STR(" IS NOT DISTINCT FROM ") : STR(" = "));
     } else {
@@ -164,6 +165,8 @@ static void put_relation(struct sql *s, const struct bound_expr *e, bool wanted)
 {
     if (has_null_value(e)) {
         put_constant(s, !wanted);
+    } else if (sql_put_end_of_time(s, e, wanted)) {
+        return;
     } else if (wanted) {
         put_binary(s, e, relation(e->op));
     } else {
@@ -525,7 +528,7 @@ void sql_put_value(struct sql *s, const struct bound_expr *e)
 
 bool sql_sorts_raw(const struct bound_expr *e)
 {
-    return e->kind == BOUND_PROPERTY && (is_timestamp(e) || sql_wrap(&e->type, e->pg).len == 0);
+    return e->kind == BOUND_PROPERTY && (sql_is_timestamp(e) || sql_wrap(&e->type, e->pg).len == 0);
 }
 
 void sql_put_sort(struct sql *s, const struct bound_expr *e)
@@ -539,6 +542,6 @@ void sql_put_sort(struct sql *s, const struct bound_expr *e)
 
 void sql_put_sort_value(struct sql *s, const struct bound_expr *e, struct str value)
 {
-    bool zoneless = is_timestamp(e) && sql_sorts_raw(e);
+    bool zoneless = sql_is_timestamp(e) && sql_sorts_raw(e);
     sql_put_param(s, value, zoneless ? STR("timestamp") : sql_cast(&e->type, e->pg));
 }

@@ -27,6 +27,22 @@ void sql_put_raw(struct sql *s, const struct bound_expr *e);
 /* `x is null`, or its contrary. */
 void sql_put_null_test(struct sql *s, const struct bound_expr *e, bool null);
 
+/* One side of a comparison with other: a column stays bare when it meets a value. */
+void sql_put_side(struct sql *s, const struct bound_expr *e, const struct bound_expr *other);
+/* A column without a zone, or a value that meets one. */
+bool sql_is_timestamp(const struct bound_expr *e);
+
+/* sql_end_of_time.c */
+
+/*
+ * Writes e, a comparison (OP_EQ to OP_GE), when one side is a value that infinite dates are shown as
+ * and PostgreSQL's operator alone would not do: true when the comparison has the wanted outcome,
+ * false or null otherwise. False: it is none of these, and nothing was written.
+ */
+bool sql_put_end_of_time(struct sql *s, const struct bound_expr *e, bool wanted) NODISCARD;
+/* The infinite date or time that is shown as value, as PostgreSQL writes it; "" for other values. */
+struct str sql_end_of_time_too(const struct bound_expr *value);
+
 /* sql_collection.c: BOUND_IN, _IN_COLLECTION, _COLLECTION, _ANY and _ALL, _COUNT. */
 void sql_put_in(struct sql *s, const struct bound_expr *e);
 void sql_put_in_collection(struct sql *s, const struct bound_expr *e);

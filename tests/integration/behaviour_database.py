@@ -266,3 +266,32 @@ def test_a_role_that_may_not_read(env):
         poor.stop()
     finally:
         env.postgres.sql(daemon.database, "DROP OWNED BY poor; DROP ROLE poor")
+
+
+def test_a_database_in_latin1(env):
+    daemon = env.daemon(env.database("CREATE TABLE t (id int PRIMARY KEY, name text);"
+                                     "INSERT INTO t VALUES (1, 'caf' || chr(233)), (2, 'x');", encoding="LATIN1"))
+    need([row["name"] for row in get(daemon, "/t").json()["value"]] == ["caf\u00e9", "x"], "the values are converted")
+    response = get(daemon, "/t?$filter=name%20eq%20'caf%C3%A9'")
+    need([row["id"] for row in response.json()["value"]] == [1], f"{response.body!r}")
+    response = get(daemon, "/t?$filter=name%20eq%20'%E2%82%AC'")
+    need(response.status == 400, f"a character that LATIN1 does not have: {response.status}")
+
+
+def test_a_text_that_is_not_valid_in_its_encoding(env):
+    daemon = env.daemon(env.database(
+        "CREATE TABLE t (id int PRIMARY KEY, name text);"
+        "INSERT INTO t VALUES (1, 'ok'), (2, E'caf\\351'), (3, E'caf\\303\\251');"
+        "CREATE TABLE big AS SELECT i id, repeat('x', 200) || CASE WHEN i = 50000 THEN E'\\351' ELSE '' END AS name"
+        " FROM generate_series(1, 60000) i; ALTER TABLE big ADD PRIMARY KEY (id);", encoding="SQL_ASCII"))
+    need(get(daemon, "/t(1)").json()["name"] == "ok", "ASCII")
+    need(get(daemon, "/t(3)").json()["name"] == "caf\u00e9", "what is UTF-8 by luck")
+    for target in ("/t(2)", "/t", "/t(2)/name", "/t(2)/name/$value"):
+        response = get(daemon, target)
+        need(response.status == 500, f"{target}: {response.status} {response.body!r}")
+        need(response.json()["error"]["code"] == "BadData", f"{response.body!r}")
+    wait_for(lambda: "invalid byte sequence" in daemon.log(), 3, "the log says what is wrong")
+    response = get(daemon, "/big")
+    need(response.status == 200 and not response.complete, "a stream over a bad text looks whole")
+    response = get(daemon, "/t?$filter=id%20ne%202")
+    need([row["id"] for row in response.json()["value"]] == [1, 3], "the others are served")

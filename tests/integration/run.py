@@ -34,8 +34,8 @@ class Environment:
         self.daemons = []
         self.created = []
 
-    def database(self, sql="", settings=""):
-        name = self.postgres.create(sql, settings)
+    def database(self, sql="", settings="", encoding="UTF8"):
+        name = self.postgres.create(sql, settings, encoding)
         self.created.append(name)
         return name
 

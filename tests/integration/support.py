@@ -66,11 +66,12 @@ class Postgres:
             raise Failure(f"psql: {done.stderr.strip()}")
         return done.stdout.strip()
 
-    def create(self, text="", settings=""):
+    def create(self, text="", settings="", encoding="UTF8"):
         """A new database in which text has been run."""
         self.databases += 1
         name = f"test_{self.databases}"
-        self.sql("postgres", f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'")
+        self.sql("postgres", f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}'"
+                 f" LOCALE '{'C.UTF-8' if encoding == 'UTF8' else 'C'}'")
         if settings:
             self.sql("postgres", f"ALTER DATABASE {name} {settings}")
         if text:

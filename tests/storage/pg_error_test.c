@@ -31,6 +31,8 @@ static const struct row {
     {"22003", 400, ODATA_CODE_BAD_VALUE, false, false},
     {"22P02", 400, ODATA_CODE_BAD_VALUE, false, false},
     {"22XYZ", 400, ODATA_CODE_BAD_VALUE, false, false},
+    {"22021", 500, ODATA_CODE_BAD_DATA, false, false},
+    {"22P05", 400, ODATA_CODE_BAD_VALUE, false, false},
     {"25006", 405, ODATA_CODE_METHOD_NOT_ALLOWED, false, false},
     {"23505", 409, ODATA_CODE_CONFLICT, false, false},
     {"23503", 409, ODATA_CODE_CONFLICT, false, false},

@@ -405,6 +405,8 @@ static const struct plan_row {
     {"a key", "Ticks(5)", "ticks_pkey"},
     {"a range", "Ticks?$filter=ID gt 10 and ID lt 20", "ticks_pkey"},
     {"a list", "Ticks?$filter=ID in (1,2,3)", "ticks_pkey"},
+    {"the last date, and infinity", "Rates?$filter=Currency eq 'EUR' and ValidFrom eq 9999-12-31",
+     "rates_pkey"},
     {"equality with a nullable column", "Ticks?$filter=Grp eq 77", "ticks_grp"},
     {"a prefix", "Ticks?$filter=startswith(Label,'x99')", "ticks_label"},
     {"the first page by key", "Ticks?$top=10", "ticks_pkey"},
