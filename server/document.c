@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "odata/odata_version.h"
+#include "odata/openapi.h"
 
 enum {
     /* 10,000 tables of 100 columns are about 150 MB of XML, and a little less of JSON. */
@@ -32,6 +33,7 @@ static const struct {
 static void document_free(struct document *d)
 {
     model_release(d->model);
+    bytes_fini(&d->openapi.body);
     for (int v = 0; v < DOCUMENT_VERSIONS; v++) {
         for (int f = 0; f < DOCUMENT_FORMS; f++) {
             bytes_fini(&d->metadata[v][f].body);
@@ -48,6 +50,18 @@ static void shrink(struct bytes *b)
         b->ptr = exact;
         b->cap = b->len;
     }
+}
+
+static bool make_openapi(struct document *d)
+{
+    struct document_text *t = &d->openapi;
+    bytes_init(&t->body, LARGEST_METADATA);
+    openapi_put(&t->body, d->model, &document_features);
+    snprintf(t->etag, sizeof(t->etag), "W/\"%016llx-openapi\"",
+             (unsigned long long)d->model->fingerprint);
+    t->content_type = "application/json";
+    shrink(&t->body);
+    return !bytes_failed(&t->body);
 }
 
 static bool make_metadata(struct document *d, enum odata_version version, int form)
@@ -72,7 +86,7 @@ bool document_new(struct model *model, struct document **out_document, struct od
     }
     atomic_init(&d->references, 1);
     d->model = model;
-    bool made = true;
+    bool made = make_openapi(d);
     for (int v = 0; v < DOCUMENT_VERSIONS; v++) {
         for (int f = 0; f < DOCUMENT_FORMS; f++) {
             made = made && make_metadata(d, (enum odata_version)v, f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * document - a model with the documents that are made from it once: $metadata in both versions and
- * both forms.
+ * both forms, and the OpenAPI document.
  *
  * Owns:    its model (one reference) and its texts; counted itself, so that a response that is
  *          still being sent keeps the one that it started with.
@@ -39,6 +39,7 @@ struct document {
     _Atomic size_t references;
     struct model *model;
     struct document_text metadata[DOCUMENT_VERSIONS][DOCUMENT_FORMS];
+    struct document_text openapi;
 };
 
 /* Takes model, also when it fails (memory is short). */

@@ -42,6 +42,19 @@ void reply_body(struct http_exchange *x, struct str body)
     x->response.body = body;
 }
 
+void reply_document(struct http_exchange *x, const struct service *s, enum odata_version version,
+                    const struct document_text *text)
+{
+    bool known = document_etag_matches(x->head.fields[FIELD_IF_NONE_MATCH], text->etag);
+    reply_begin(x, s, known ? 304 : 200, version);
+    http_response_header(x, "ETag", text->etag);
+    /* Of a 304 only the length is sent, which must be that of the 200 (RFC 9110 8.6). */
+    reply_body(x, bytes_str(&text->body));
+    if (!known) {
+        http_response_header(x, "Content-Type", text->content_type);
+    }
+}
+
 void reply_error(struct http_exchange *x, const struct service *s, enum odata_version version,
                  const struct odata_error *err)
 {

@@ -10,6 +10,7 @@
 
 #include "odata/odata_error.h"
 #include "odata/response_format.h"
+#include "server/document.h"
 #include "server/http.h"
 #include "server/service.h"
 
@@ -22,6 +23,10 @@ void reply_content_type(struct http_exchange *x, const struct response_format *f
 
 /* The whole body: lent until the exchange ends. */
 void reply_body(struct http_exchange *x, struct str body);
+
+/* A document of the model, or 304 when the client has it; text is lent until the exchange ends. */
+void reply_document(struct http_exchange *x, const struct service *s, enum odata_version version,
+                    const struct document_text *text);
 
 /*
  * Fills x->response with an error document (Protocol 9.4; JSON Format 21.1). The caller sends it.

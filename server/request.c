@@ -370,19 +370,9 @@ static bool open_read(struct request *r)
            open_writer(r, sql, table);
 }
 
-static void respond_metadata(struct request *r)
+static void respond_document(struct request *r, const struct document_text *text)
 {
-    struct http_exchange *x = r->x;
-    const struct document_text *text =
-        document_metadata(r->document, r->p.version, r->p.format.media);
-    bool known = document_etag_matches(x->head.fields[FIELD_IF_NONE_MATCH], text->etag);
-    reply_begin(x, r->env->service, known ? 304 : 200, r->p.version);
-    http_response_header(x, "ETag", text->etag);
-    /* Of a 304 only the length is sent, which must be that of the 200 (RFC 9110 8.6). */
-    reply_body(x, bytes_str(&text->body));
-    if (!known) {
-        http_response_header(x, "Content-Type", text->content_type);
-    }
+    reply_document(r->x, r->env->service, r->p.version, text);
     respond(r);
 }
 
@@ -404,22 +394,47 @@ static void respond_service_document(struct request *r)
     respond(r);
 }
 
-static void start_data(struct request *r, const struct route_target *target)
+static bool has_document(struct request *r)
 {
     if (r->env->document == NULL) {
         odata_error_set(&r->err, 503, ODATA_CODE_DATABASE_UNAVAILABLE, "",
                         "the model is not loaded yet: the database does not answer");
         r->err.retry_after_s = 1;
         respond_error(r);
-        return;
+        return false;
     }
     r->document = document_retain(r->env->document);
+    return true;
+}
+
+static bool may_read(struct request *r)
+{
+    if (r->x->head.method == HTTP_GET || r->x->head.method == HTTP_HEAD) {
+        return true;
+    }
+    odata_error_set(&r->err, 405, ODATA_CODE_METHOD_NOT_ALLOWED, "", "GET is the method here");
+    respond_error(r);
+    return false;
+}
+
+static void start_openapi(struct request *r)
+{
+    if (may_read(r) && has_document(r)) {
+        respond_document(r, &r->document->openapi);
+    }
+}
+
+static void start_data(struct request *r, const struct route_target *target)
+{
+    if (!has_document(r)) {
+        return;
+    }
     if (!prepare(r->x, r->env->service, r->document, target, &r->p, &r->err)) {
         respond_error(r);
         return;
     }
     if (r->p.plan->kind == PLAN_METADATA) {
-        respond_metadata(r);
+        respond_document(r, document_metadata(r->document, r->p.version, r->p.format.media));
         return;
     }
     if (r->p.plan->kind == PLAN_SERVICE_DOCUMENT) {
@@ -438,9 +453,7 @@ static void start_data(struct request *r, const struct route_target *target)
 static void start_admin(struct request *r,
                         void (*reply)(struct http_exchange *x, const struct service *s))
 {
-    if (r->x->head.method != HTTP_GET && r->x->head.method != HTTP_HEAD) {
-        odata_error_set(&r->err, 405, ODATA_CODE_METHOD_NOT_ALLOWED, "", "GET is the method here");
-        respond_error(r);
+    if (!may_read(r)) {
         return;
     }
     reply(r->x, r->env->service);
@@ -472,6 +485,7 @@ static void route(struct request *r)
         odata_error_set(&r->err, 404, ODATA_CODE_NOT_FOUND, "", "there is nothing at this path");
         respond_error(r);
         return;
+    case ROUTE_OPENAPI:
     case ROUTE_ODATA:
         break;
     }
@@ -479,7 +493,11 @@ static void route(struct request *r)
         respond_error(r);
         return;
     }
-    start_data(r, &target);
+    if (where == ROUTE_OPENAPI) {
+        start_openapi(r);
+    } else {
+        start_data(r, &target);
+    }
 }
 
 static struct request *request_new(struct http_exchange *x)

@@ -40,7 +40,9 @@ enum route route_find(const struct route_options *options, struct str target, bo
     struct str base = options->base_path;
     if (str_starts_with(path, base)) {
         out_target->raw_path = str_from_offset(path, base.len);
-        return ROUTE_ODATA;
+        bool is_openapi = str_eq(out_target->raw_path, STR("$openapi")) ||
+                          str_eq(out_target->raw_path, STR("%24openapi"));
+        return is_openapi ? ROUTE_OPENAPI : ROUTE_ODATA;
     }
     /* The service root without its last '/'. */
     if (str_eq(path, str_slice(base, 0, base.len - 1))) {

@@ -16,6 +16,7 @@
 
 enum route {
     ROUTE_ODATA,    /* below the service root: raw_path and raw_query are set */
+    ROUTE_OPENAPI,  /* /$openapi below the service root */
     ROUTE_SERVER,   /* `OPTIONS *` */
     ROUTE_HEALTH,   /* /healthz */
     ROUTE_READY,    /* /readyz */

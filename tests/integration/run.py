@@ -5,7 +5,7 @@ usage: tests/support/with_postgres.sh python3 tests/integration/run.py --sluice 
            [--only REGEX] [--shared FOLDER] [--keep-going]
 
 Runs every case of cases/ (see cases.py for their form), every function test_* of behaviour_*.py,
-the checks of metadata.py, and, when --shared names a folder that has it, the corpus. Prints what
+the checks of metadata.py and openapi.py, and, when --shared names a folder that has it, the corpus. Prints what
 fails, then `N passed, N failed`.
 """
 import argparse
@@ -117,7 +117,7 @@ def run_cases(score, environment, wanted):
 
 def run_modules(score, environment, wanted):
     paths = sorted(glob.glob(os.path.join(HERE, "behaviour_*.py")))
-    names = [os.path.basename(p)[:-3] for p in paths] + ["metadata", "corpus"]
+    names = [os.path.basename(p)[:-3] for p in paths] + ["metadata", "openapi", "corpus"]
     for name in names:
         module = importlib.import_module(name)
         tests = [(n, f) for n, f in inspect.getmembers(module, inspect.isfunction) if n.startswith("test_")]
