@@ -4,10 +4,17 @@
 #include "odata/json_writer.h"
 #include "storage/pg_value_priv.h"
 
+enum {
+    LONGEST_INTEGER = 20, /* of int8, with its sign */
+};
+
 /* The first byte of [from, end) that is no digit. */
 static inline const char *skip_digits(const char *from, const char *end)
 {
     const char *p = from;
+    while (end - p >= 8 && pg_are_8_digits(p)) {
+        p += 8;
+    }
     while (p < end && pg_is_digit(*p)) {
         p++;
     }
@@ -38,16 +45,9 @@ void pg_write_bool(struct bytes *out, const char *text, size_t len, const struct
 
 static inline bool is_integer(const char *text, size_t len)
 {
-    size_t i = len > 0 && text[0] == '-';
-    if (UNLIKELY(i == len)) {
-        return false;
-    }
-    for (; i < len; i++) {
-        if (UNLIKELY(!pg_is_digit(text[i]))) {
-            return false;
-        }
-    }
-    return true;
+    const char *digits = text + (len > 0 && text[0] == '-');
+    const char *end = text + len;
+    return digits < end && skip_digits(digits, end) == end;
 }
 
 void pg_put_integer(struct bytes *out, const char *text, size_t len)
@@ -63,19 +63,11 @@ void pg_write_integer(struct bytes *out, const char *text, size_t len,
                       const struct value_form *form)
 {
     (void)form;
-    /* Of int8 at most; with the room known, a copy of constant size is one move for most. */
-    char *room = bytes_reserve(out, 24);
-    if (UNLIKELY(room == NULL)) {
-        return;
-    }
-    if (UNLIKELY(len > 24 || !is_integer(text, len))) {
+    if (UNLIKELY(len > LONGEST_INTEGER)) {
         out->failed = true;
         return;
     }
-    for (size_t i = 0; i < len; i++) {
-        room[i] = text[i];
-    }
-    bytes_added(out, len);
+    pg_put_integer(out, text, len);
 }
 
 void pg_write_integer_string(struct bytes *out, const char *text, size_t len,
@@ -102,36 +94,37 @@ static struct str special_number(const char *text, size_t len)
     return STR("");
 }
 
-/* Digits, with a point and more digits perhaps, to the end. */
-static bool is_decimal(const char *text, size_t len)
+/* Behind a sign perhaps, digits, and perhaps a point and more digits; NULL without digits. */
+static inline const char *skip_decimal(const char *from, const char *end)
 {
-    const char *end = text + len;
-    const char *whole = text + (len > 0 && text[0] == '-');
+    const char *whole = from + (from < end && *from == '-');
     const char *p = skip_digits(whole, end);
     if (p == whole) {
-        return false;
+        return NULL;
     }
     if (p < end && *p == '.') {
         const char *fraction = p + 1;
         p = skip_digits(fraction, end);
-        return p == end && p > fraction;
+        return p > fraction ? p : NULL;
     }
-    return p == end;
+    return p;
+}
+
+static bool is_decimal(const char *text, size_t len)
+{
+    return skip_decimal(text, text + len) == text + len;
 }
 
 /* A number as JSON has it (RFC 8259, 6), but for leading zeros, which PostgreSQL never writes. */
 static bool is_json_number(const char *text, size_t len)
 {
     const char *end = text + len;
-    const char *p = text;
-    while (p < end && *p != 'e') {
-        p++;
+    const char *p = skip_decimal(text, end);
+    if (p == NULL || p == end) {
+        return p == end;
     }
-    if (!is_decimal(text, (size_t)(p - text))) {
+    if (*p != 'e') {
         return false;
-    }
-    if (p == end) {
-        return true;
     }
     p++;
     if (p < end && (*p == '+' || *p == '-')) {

@@ -146,20 +146,13 @@ static char *put_text(char *to, struct str text)
 /* Whether it is the common form, four digits of year and nothing behind the day. */
 static inline bool is_plain_date(const char *text)
 {
-    unsigned wrong = (unsigned)(text[4] != '-') | (unsigned)(text[7] != '-');
-    for (unsigned i = 0; i < DATE_LENGTH; i++) {
-        wrong |= (unsigned)(i != 4 && i != 7 && !pg_is_digit(text[i]));
-    }
-    return wrong == 0;
+    return pg_fits_8(text, "0000-00-", "\xf0\xf0\xf0\xf0\xff\xf0\xf0\xff", "\6\6\6\6\0\6\6\0") &&
+           pg_is_digit(text[8]) && pg_is_digit(text[9]);
 }
 
 static inline bool is_plain_time(const char *text)
 {
-    unsigned wrong = (unsigned)(text[2] != ':') | (unsigned)(text[5] != ':');
-    for (unsigned i = 0; i < TIME_LENGTH; i++) {
-        wrong |= (unsigned)(i != 2 && i != 5 && !pg_is_digit(text[i]));
-    }
-    return wrong == 0;
+    return pg_fits_8(text, "00:00:00", "\xf0\xf0\xff\xf0\xf0\xff\xf0\xf0", "\6\6\0\6\6\0\6\6");
 }
 
 /* The date at to, which has room for LONGEST_TIMESTAMP; its end, or NULL. */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "odata/bytes.h"
 #include "odata/shape.h"
@@ -33,6 +34,30 @@ struct pg_rest {
 static inline bool pg_is_digit(char c)
 {
     return (unsigned char)(c - '0') <= 9;
+}
+
+/*
+ * Eight bytes at once. pattern: '0' stands for any digit, any other character for itself; mask has
+ * 0xf0 for the former and 0xff for the latter, six has 6 and 0. A byte that the sum carries out of is
+ * above 0xf9, and fails the first comparison already.
+ */
+static inline bool pg_fits_8(const char *text, const char *pattern, const char *mask,
+                             const char *six)
+{
+    uint64_t v;
+    uint64_t p;
+    uint64_t m;
+    uint64_t s;
+    memcpy(&v, text, 8);
+    memcpy(&p, pattern, 8);
+    memcpy(&m, mask, 8);
+    memcpy(&s, six, 8);
+    return (v & m) == p && ((v + s) & m) == p;
+}
+
+static inline bool pg_are_8_digits(const char *text)
+{
+    return pg_fits_8(text, "00000000", "\xf0\xf0\xf0\xf0\xf0\xf0\xf0\xf0", "\6\6\6\6\6\6\6\6");
 }
 
 /* pg_scalar.c */
