@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "server/http_priv.h"
+#include "server/socket_progress.h"
 
 enum {
     /* URLs up to here fit, beside the rest of the head; longer ones need a larger pool. */
@@ -109,6 +110,23 @@ static void conn_started(struct http *h, struct MHD_Connection *mhd, void **sock
     http_deadline_in(c, h->options.header_timeout_ms);
 }
 
+/*
+ * Garbage, TLS, HTTP/2, a URL beyond the pool: libmicrohttpd closes or answers by itself, and no
+ * callback tells of a request.
+ */
+static void tell_unreadable(struct http *h, const struct http_conn *c)
+{
+    struct socket_progress progress;
+    if (c->used || h->draining || !socket_progress_get(c->watch.fd, &progress) ||
+        progress.received_bytes == 0) {
+        return;
+    }
+    metrics_add(h->options.metrics, METRIC_REFUSED_UNREADABLE, 1);
+    if (h->options.unreadable != NULL) {
+        h->options.unreadable(h->options.log_ctx, progress.received_bytes);
+    }
+}
+
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **socket_context,
                           enum MHD_ConnectionNotificationCode what)
 {
@@ -120,6 +138,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **socket_c
     struct http_conn *c = *socket_context;
     if (c != NULL) {
         *socket_context = NULL;
+        tell_unreadable(h, c);
         loop_unwatch(h->loop, &c->watch);
         loop_set_timer(h->loop, &c->timer, 0);
         conn_unlink(h, c);

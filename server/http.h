@@ -133,6 +133,8 @@ struct http_options {
     int64_t stall_timeout_ms;
     struct metrics *metrics;
     void (*log)(void *ctx, const char *text); /* libmicrohttpd's own words */
+    /* A new connection ended before a request line could be read from it, though so much had come. */
+    void (*unreadable)(void *ctx, uint64_t received_bytes);
     void *log_ctx;
 };
 

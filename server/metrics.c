@@ -53,6 +53,8 @@ static const struct metric_row {
      "Requests and connections that were refused before they were looked at.", FOLD_SUM},
     {METRIC_REFUSED_CONNECTIONS, "sluice_refused_total", "{why=\"connections\"}", NULL, NULL,
      FOLD_SUM},
+    {METRIC_REFUSED_UNREADABLE, "sluice_refused_total", "{why=\"unreadable\"}", NULL, NULL,
+     FOLD_SUM},
     {METRIC_ACCEPT_PAUSES, "sluice_accept_pauses_total", "", "counter",
      "Times that accepting paused for want of descriptors.", FOLD_SUM},
     {METRIC_CONNECTIONS_ACCEPTED, "sluice_connections_total", "", "counter",

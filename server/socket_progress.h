@@ -17,6 +17,7 @@
 struct socket_progress {
     uint64_t acked_bytes; /* since the connection began */
     size_t unacked_bytes; /* in the kernel's buffer or on their way */
+    uint64_t received_bytes;
 };
 
 /* False when the socket is no TCP socket, or is closed. */

@@ -133,6 +133,15 @@ static void on_http_log(void *ctx, const char *text)
     log_event(&w->log, LOG_DEBUG, "http", "text", text);
 }
 
+static void on_unreadable(void *ctx, uint64_t received_bytes)
+{
+    struct worker *w = ctx;
+    if (log_begin(&w->log, LOG_INFO, "unreadable_request")) {
+        log_int(&w->log, "bytes", (int64_t)received_bytes);
+        log_end(&w->log);
+    }
+}
+
 /* Draining and stopping. */
 
 static void end_early(struct http_exchange *x, void *ctx)
@@ -334,6 +343,7 @@ static bool open_http(struct worker *w)
         .stall_timeout_ms = c->stream_stall_timeout_ms,
         .metrics = w->options.metrics,
         .log = on_http_log,
+        .unreadable = on_unreadable,
         .log_ctx = w,
     };
     struct http_handler handler;

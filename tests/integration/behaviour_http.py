@@ -246,6 +246,33 @@ def test_the_admin_listener_answers_while_draining(env):
     need(daemon.process.wait(5) == 0, f"exit status {daemon.process.returncode}: {daemon.log()[-400:]}")
 
 
+UNREADABLE = {
+    "garbage": b"\x00\x01\x02\x03\r\n\r\n",
+    "a TLS ClientHello": bytes.fromhex("16030100c8010000c403") + b"\x11" * 190,
+    "the preface of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "a URL of 200 KB": b"GET /p?a=" + b"x" * 200000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+}
+
+
+def test_what_is_no_request_is_counted_and_logged(env):
+    daemon = start(env, {"header-timeout": "1s"})
+
+    def count():
+        return int(re.search(r'why="unreadable"} (\d+)', get(daemon, "/metrics", root="").text()).group(1))
+    for name, data in UNREADABLE.items():
+        before = count()
+        with Wire(daemon, timeout=5) as wire:
+            try:
+                wire.send(data)
+                wire.socket.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass  # it has closed already
+            need(wire.is_closed(5), f"{name}: the connection stays open")
+            need(b" 200 " not in wire.pending[:20], f"{name}: {wire.pending[:40]!r}")
+        wait_for(lambda before=before: count() == before + 1, 3, f"{name} is counted")
+    wait_for(lambda: daemon.log().count("event=unreadable_request") == len(UNREADABLE), 3, "the log says so")
+
+
 def test_501_is_a_class_of_its_own(env):
     daemon = start(env)
 
