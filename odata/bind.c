@@ -218,7 +218,7 @@ static bool bind_token(struct binder *b, const struct query *q, struct read *rea
 
 static bool bind_paging(struct binder *b, const struct query *q, struct read *read)
 {
-    struct scope scope = {.root = read->source, .clause = &clause_orderby};
+    struct scope scope = {.root = read->source, .clause = &clause_orderby, .it_is_near = true};
     read->page_rows = least_page(b, read);
     read->has_count = q->has_count && q->count;
     read->token_check = token_check(b, read, q);
@@ -266,7 +266,7 @@ static bool bind_rows(struct binder *b, const struct bound_path *path, const str
     if (q->compute_count > 0 && !bind_computed(b, q, read)) {
         return false;
     }
-    if (!bind_rows_condition(b, read->source, q, &read->filter)) {
+    if (!bind_rows_condition(b, read->source, q, true, &read->filter)) {
         return false;
     }
     if (path->kind == PLAN_COUNT) {

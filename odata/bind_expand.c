@@ -33,11 +33,6 @@ static bool check_options(struct binder *b, const struct expanding *x)
     if (!bind_refuse_later(b, q)) {
         return false;
     }
-    if (q->aliases != NULL) {
-        return odata_error_not_implemented(
-            b->err, "$expand", "giving @%.*s a value inside of $expand is not implemented",
-            STR_ARG(bind_clip(q->aliases->name)));
-    }
     bool rows = x->navigation->collection && !x->count; /* there are rows to choose among */
     const struct {
         bool given;
@@ -139,21 +134,28 @@ static bool expand_to_many(struct binder *b, const struct expanding *x, struct e
         return false;
     }
     read->type = read->source->type;
-    if (!bind_rows_condition(b, read->source, q, &read->filter)) {
+    bool it_is_near = x->source->root == b->it;
+    bool it_used = b->it_used;
+    b->it_used = false;
+    if (!bind_rows_condition(b, read->source, q, it_is_near, &read->filter)) {
         return false;
     }
     made->has_count = q->has_count && q->count;
     made->count_only = x->count;
     if (x->count) {
+        b->it_used = it_used;
         return true;
     }
     read->has_top = q->has_top;
     read->top = q->top;
     read->skip = q->has_skip ? q->skip : 0;
-    struct scope scope = {.root = read->source, .clause = &clause_orderby};
+    struct scope scope = {
+        .root = read->source, .clause = &clause_orderby, .it_is_near = it_is_near};
     if (!bind_order(b, &scope, q, q->has_top || q->has_skip, read)) {
         return false;
     }
+    read->it = b->it_used ? b->it : NULL;
+    b->it_used = it_used;
     read->selection = select_target(b, x, read->source);
     made->selection = read->selection;
     return made->selection != NULL;
@@ -177,6 +179,11 @@ static bool expand_one(struct binder *b, const struct expanding *x, struct selec
     }
     made->navigation = x->navigation;
     made->parent = x->source;
+    struct alias_scope aliases = {.outer = b->aliases};
+    if (x->options != NULL) {
+        aliases.first = x->options->aliases;
+    }
+    b->aliases = &aliases;
     b->expand_depth++;
     bool ok;
     if (x->navigation->collection) {
@@ -187,6 +194,7 @@ static bool expand_one(struct binder *b, const struct expanding *x, struct selec
         ok = made->selection != NULL;
     }
     b->expand_depth--;
+    b->aliases = aliases.outer;
     struct expansion **end = &into->expansions;
     while (*end != NULL) {
         end = &(*end)->next;

@@ -283,7 +283,8 @@ static const struct bound_expr *bind_any_kind(struct binder *b, const struct sco
         bind_fail(b, s->clause, e->offset, "a list can only stand behind 'in'");
         return NULL;
     case EXPR_ROOT:
-        return not_here(b, s, "$root");
+        bind_fail(b, s->clause, e->offset, "an entity set must follow $root/");
+        return NULL;
     case EXPR_ANNOTATION:
         return not_here(b, s, "an annotation in an expression");
     }

@@ -57,9 +57,8 @@ static bool is_filter_segment(const struct expr *e)
  */
 static struct bound_expr *bind_collection(struct binder *b, const struct scope *s,
                                           const struct expr *e, enum bound_kind kind,
-                                          enum edm_type type)
+                                          enum edm_type type, struct member_path *path)
 {
-    struct member_path path;
     const struct expr *base = e->base;
     while (is_filter_segment(base)) {
         base = base->base;
@@ -68,11 +67,11 @@ static struct bound_expr *bind_collection(struct binder *b, const struct scope *
         bind_fail(b, s->clause, e->offset, "a collection must stand before this");
         return NULL;
     }
-    if (!bind_member_path(b, s, base, &path)) {
+    if (!bind_member_path(b, s, base, path)) {
         return NULL;
     }
-    bool values = path.value != NULL && path.value->type.collection;
-    if (path.collection == NULL && !values) {
+    bool values = path->value != NULL && path->value->type.collection;
+    if (path->collection == NULL && path->set == NULL && !values) {
         bind_fail(b, s->clause, base->offset, "'%.*s' is no collection",
                   STR_ARG(bind_clip(base->name)));
         return NULL;
@@ -82,12 +81,13 @@ static struct bound_expr *bind_collection(struct binder *b, const struct scope *
         return NULL;
     }
     if (values) {
-        made->args[0] = path.value;
+        made->args[0] = path->value;
         made->number = b->next_number++;
     } else {
-        made->range = bind_source_new(b, path.collection->target);
-        made->range_from = path.source;
-        made->range_via = path.collection;
+        made->range =
+            bind_source_new(b, path->set != NULL ? path->set->type : path->collection->target);
+        made->range_from = path->source;
+        made->range_via = path->collection;
         if (made->range == NULL) {
             return NULL;
         }
@@ -123,9 +123,10 @@ static const struct bound_expr *for_all_of_those(struct binder *b,
 const struct bound_expr *bind_lambda(struct binder *b, const struct scope *s, const struct expr *e)
 {
     enum bound_kind kind = e->kind == EXPR_ANY ? BOUND_ANY : BOUND_ALL;
-    struct bound_expr *made = bind_collection(b, s, e, kind, EDM_BOOLEAN);
+    struct member_path path;
+    struct bound_expr *made = bind_collection(b, s, e, kind, EDM_BOOLEAN, &path);
     if (made == NULL || e->body == NULL) {
-        return made;
+        return made == NULL ? NULL : bind_member_end(&path, made);
     }
     struct variable variable = {.name = e->variable, .outer = s->variables};
     variable.source = made->range;
@@ -141,27 +142,29 @@ const struct bound_expr *bind_lambda(struct binder *b, const struct scope *s, co
     const struct bound_expr *condition = bind_condition(b, &inner, e->body);
     if (condition != NULL && kind == BOUND_ALL && made->body != NULL) {
         made->body = for_all_of_those(b, made->body, condition);
-        return made->body == NULL ? NULL : made;
+        return made->body == NULL ? NULL : bind_member_end(&path, made);
     }
-    return narrow(b, made, condition) ? made : NULL;
+    return narrow(b, made, condition) ? bind_member_end(&path, made) : NULL;
 }
 
 const struct bound_expr *bind_count(struct binder *b, const struct scope *s, const struct expr *e)
 {
-    struct bound_expr *made = bind_collection(b, s, e, BOUND_COUNT, EDM_INT64);
+    struct member_path path;
+    struct bound_expr *made = bind_collection(b, s, e, BOUND_COUNT, EDM_INT64, &path);
     if (made == NULL || e->options == NULL) {
-        return made;
+        return made == NULL ? NULL : bind_member_end(&path, made);
     }
     if (e->options->filter != NULL && !filter(b, s, made, e->options->filter)) {
         return NULL;
     }
     if (e->options->search_expr == NULL) {
-        return made;
+        return bind_member_end(&path, made);
     }
     if (made->range == NULL) {
         odata_error_not_implemented(b->err, "$search",
                                     "$search in a collection of values is not implemented");
         return NULL;
     }
-    return narrow(b, made, bind_search(b, made->range, e->options)) ? made : NULL;
+    return narrow(b, made, bind_search(b, made->range, e->options)) ? bind_member_end(&path, made)
+                                                                    : NULL;
 }

@@ -127,40 +127,185 @@ static bool step_first(struct binder *b, const struct scope *s, const struct exp
     return step_entity(b, s, e, at);
 }
 
+const struct bound_expr *bind_member_end(const struct member_path *path,
+                                         const struct bound_expr *value)
+{
+    if (value == NULL || path->innermost == NULL) {
+        return value;
+    }
+    path->innermost->args[0] = value;
+    for (struct bound_expr *at = path->outermost;; at = at->inner) {
+        at->type = value->type;
+        at->pg = value->pg;
+        if (at == path->innermost) {
+            return path->outermost;
+        }
+    }
+}
+
+/* The arguments of Name(...) as a key predicate; the parser cannot tell it from a call. */
+static bool key_of(struct binder *b, const struct expr *e, struct segment *out)
+{
+    *out = (struct segment){.kind = SEGMENT_NAME,
+                            .name = e->name,
+                            .args = e->key,
+                            .arg_count = e->key_count,
+                            .has_parens = true,
+                            .offset = e->offset};
+    if (e->key_count > 0) {
+        return true;
+    }
+    out->args = ARENA_ARRAY(b->arena, e->arg_count + 1, struct argument);
+    if (out->args == NULL) {
+        return arena_fail(b->arena, b->err);
+    }
+    for (size_t i = 0; i < e->arg_count; i++) {
+        out->args[i] =
+            (struct argument){.name = STR(""), .value = e->args[i], .offset = e->args[i]->offset};
+    }
+    out->arg_count = e->arg_count;
+    return true;
+}
+
+static const struct bound_expr *key_condition(struct binder *b, const struct path_step *step)
+{
+    struct bound_expr *all = bind_new(b, BOUND_OPERATOR, EDM_BOOLEAN, step->key_count);
+    for (size_t i = 0; all != NULL && i < step->key_count; i++) {
+        const struct bound_expr *property =
+            bind_property_expr(b, step->source, step->key_properties[i]);
+        all->op = OP_AND;
+        all->args[i] = property == NULL
+                           ? NULL
+                           : bind_new_binary(b, OP_EQ, EDM_BOOLEAN, property, step->key_values[i]);
+        if (all->args[i] == NULL) {
+            return NULL;
+        }
+    }
+    return all;
+}
+
+/* One entity by its key: a member of a navigation of at->source, or of a whole set. */
+static bool step_key(struct binder *b, const struct expr *e, const struct navigation *via,
+                     const struct entity_type *type, struct member_path *at)
+{
+    struct segment segment;
+    struct bound_expr *one = bind_new(b, BOUND_SCALAR, EDM_NONE, 1);
+    if (one == NULL || !key_of(b, e, &segment)) {
+        return false;
+    }
+    one->range = bind_source_new(b, type);
+    one->range_from = at->source;
+    one->range_via = via;
+    one->nullable = true;
+    if (one->range == NULL) {
+        return false;
+    }
+    struct path_step step = {.source = one->range, .via = via};
+    if (!bind_key(b, &segment, &step)) {
+        return false;
+    }
+    one->body = key_condition(b, &step);
+    if (one->body == NULL) {
+        return false;
+    }
+    if (at->innermost == NULL) {
+        at->outermost = one;
+    } else {
+        at->innermost->args[0] = one;
+        at->innermost->inner = one;
+    }
+    at->innermost = one;
+    at->source = one->range;
+    return true;
+}
+
+/* $root/Set, $root/Set(key) */
+static bool step_root(struct binder *b, const struct scope *s, const struct expr *e,
+                      struct member_path *at)
+{
+    const struct model *m = b->options->model;
+    const struct entity_set *set = model_find_set(m, e->name);
+    if (set == NULL) {
+        struct str meant = model_suggest_set(m, e->name);
+        bind_fail(b, s->clause, e->offset, "unknown entity set '%.*s'",
+                  STR_ARG(bind_clip(e->name)));
+        return meant.len > 0 &&
+               odata_error_hint(b->err, "did you mean '%.*s'?", STR_ARG(bind_clip(meant)));
+    }
+    if (e->key_count > 0 || e->arg_count > 0) {
+        return step_key(b, e, NULL, set->type, at);
+    }
+    at->set = set;
+    return true;
+}
+
+/* Name(key), where Name is a navigation to many. */
+static bool step_member_key(struct binder *b, const struct scope *s, const struct expr *e,
+                            struct member_path *at)
+{
+    const struct entity_type *type = at->value == NULL ? at->source->type : NULL;
+    const struct navigation *n = type == NULL ? NULL : entity_type_find_navigation(type, e->name);
+    if (n == NULL || !n->collection) {
+        return bind_fail_name(b, s->clause, e->offset, e->name, "cannot have a key");
+    }
+    return step_key(b, e, n, n->target, at);
+}
+
+/* Name(...) at the start of a path is a call, unless a navigation has that name. */
+static bool is_key_call(const struct scope *s, const struct expr *e)
+{
+    return e->kind == EXPR_CALL && e->base == NULL && s->item == NULL && e->arg_count > 0 &&
+           entity_type_find_navigation(s->root->type, e->name) != NULL;
+}
+
+static bool start_at_it(struct binder *b, const struct scope *s, struct member_path *out)
+{
+    if (s->root != b->it && !s->it_is_near) {
+        return odata_error_not_implemented(
+            b->err, s->clause->option,
+            "$it in an option of a second level of $expand is not implemented");
+    }
+    b->it_used = true;
+    out->source = b->it;
+    return true;
+}
+
 bool bind_member_path(struct binder *b, const struct scope *s, const struct expr *e,
                       struct member_path *out)
 {
     *out = (struct member_path){0};
     if (e->kind == EXPR_IT) {
-        if (s->root != b->it) {
-            return odata_error_not_implemented(b->err, s->clause->option,
-                                               "$it in a nested option is not implemented");
-        }
-        out->source = b->it;
-        return true;
+        return start_at_it(b, s, out);
     }
     if (e->kind == EXPR_THIS) {
         out->source = s->root;
         out->value = s->item;
         return true;
     }
+    if (is_key_call(s, e)) {
+        out->source = s->root;
+        return step_member_key(b, s, e, out);
+    }
     if (e->kind != EXPR_MEMBER) {
         out->value = bind_expr(b, s, e);
         return out->value != NULL;
     }
-    if (e->key_count > 0 || e->arg_count > 0) {
-        return odata_error_not_implemented(b->err, s->clause->option,
-                                           "a key inside an expression is not implemented");
-    }
     if (e->base == NULL) {
         return step_first(b, s, e, out);
+    }
+    if (e->base->kind == EXPR_ROOT) {
+        return step_root(b, s, e, out);
     }
     if (!bind_member_path(b, s, e->base, out)) {
         return false;
     }
-    if (out->collection != NULL) {
-        return bind_fail_name(b, s->clause, e->base->offset, out->collection->name,
+    if (out->collection != NULL || out->set != NULL) {
+        return bind_fail_name(b, s->clause, e->base->offset,
+                              out->set != NULL ? out->set->name : out->collection->name,
                               "is a collection: any, all or $count must follow it");
+    }
+    if (e->key_count > 0 || e->arg_count > 0) {
+        return step_member_key(b, s, e, out);
     }
     return out->value != NULL ? step_value(b, s, e, out) : step_entity(b, s, e, out);
 }
@@ -171,13 +316,21 @@ const struct bound_expr *bind_member(struct binder *b, const struct scope *s, co
     if (!bind_member_path(b, s, e, &path)) {
         return NULL;
     }
-    if (path.collection != NULL) {
-        bind_fail_name(b, s->clause, e->offset, path.collection->name,
+    if (path.collection != NULL || path.set != NULL) {
+        bind_fail_name(b, s->clause, e->offset,
+                       path.set != NULL ? path.set->name : path.collection->name,
                        "is a collection: any, all or $count must follow it");
         return NULL;
     }
     if (path.value != NULL) {
-        return path.value;
+        return bind_member_end(&path, path.value);
+    }
+    if (path.innermost != NULL) {
+        odata_error_not_implemented(b->err, s->clause->option,
+                                    "an entity as a whole that is addressed by its key, at byte "
+                                    "%zu of %s, is not implemented",
+                                    e->offset, s->clause->option);
+        return NULL;
     }
     return new_entity(b, path.source);
 }

@@ -38,6 +38,12 @@ struct variable {
     const struct variable *outer;
 };
 
+/* Aliases that nested options define. */
+struct alias_scope {
+    const struct alias *first;
+    const struct alias_scope *outer;
+};
+
 struct binder {
     struct arena *arena;
     const struct bind_options *options;
@@ -47,7 +53,9 @@ struct binder {
     unsigned next_column; /* of columns that are made for the request */
     size_t expand_depth;
     size_t expr_depth;
-    struct source *it; /* $it of the request */
+    struct source *it;                 /* $it of the request */
+    bool it_used;                      /* an expression has spoken of it */
+    const struct alias_scope *aliases; /* of nested options around this place, innermost first */
 };
 
 /* Where an expression stands. */
@@ -56,6 +64,7 @@ struct scope {
     const struct bound_expr *item; /* the current instance, where values are looped over */
     const struct variable *variables;
     const struct clause *clause;
+    bool it_is_near;  /* $it is the row that those of root hang on */
     bool in_filter;   /* what it joins decides which rows there are */
     bool may_be_text; /* a name alone where a string can stand: perhaps one without its quotes */
 };
@@ -171,7 +180,14 @@ struct member_path {
     struct source *source;               /* the entity so far */
     const struct navigation *collection; /* a to-many navigation from source: the end */
     const struct bound_expr *value;      /* a property; NULL while it is an entity */
+    const struct entity_set *set;        /* $root/Set: the end */
+    /* Entities that were addressed by a key on the way: subqueries, in each other. */
+    struct bound_expr *outermost;
+    struct bound_expr *innermost;
 };
+/* The value of an expression that starts where the path ends. */
+const struct bound_expr *bind_member_end(const struct member_path *path,
+                                         const struct bound_expr *value) NODISCARD;
 
 bool bind_member_path(struct binder *b, const struct scope *s, const struct expr *e,
                       struct member_path *out) NODISCARD;
@@ -257,11 +273,11 @@ bool bind_order(struct binder *b, const struct scope *s, const struct query *q, 
 /* bind_search.c */
 
 /*
- * $search and $filter of q as one condition on the rows of s->root: *out_condition is NULL when there is
- * neither. False fills err.
+ * $search and $filter of q as one condition on the rows of root: *out_condition is NULL when there
+ * is neither. it_is_near as in struct scope. False fills err.
  */
 bool bind_rows_condition(struct binder *b, struct source *root, const struct query *q,
-                         const struct bound_expr **out_condition) NODISCARD;
+                         bool it_is_near, const struct bound_expr **out_condition) NODISCARD;
 /* $search of q alone, which it has. */
 const struct bound_expr *bind_search(struct binder *b, const struct source *root,
                                      const struct query *q) NODISCARD;

@@ -87,11 +87,12 @@ static const struct bound_expr *both(struct binder *b, const struct bound_expr *
 }
 
 bool bind_rows_condition(struct binder *b, struct source *root, const struct query *q,
-                         const struct bound_expr **out_condition)
+                         bool it_is_near, const struct bound_expr **out_condition)
 {
     const struct bound_expr *condition = NULL;
     if (q->filter != NULL) {
-        struct scope scope = {.root = root, .clause = &clause_filter, .in_filter = true};
+        struct scope scope = {
+            .root = root, .clause = &clause_filter, .it_is_near = it_is_near, .in_filter = true};
         condition = bind_condition(b, &scope, q->filter);
         if (condition == NULL) {
             return false;

@@ -45,23 +45,44 @@ struct str bind_type_name(struct binder *b, const struct type_ref *type)
     return text;
 }
 
-static struct alias *find_alias(const struct binder *b, struct str name)
+static const struct alias *find_in(const struct alias *a, struct str name)
 {
-    struct alias *a = b->request->aliases;
     while (a != NULL && !str_eq(a->name, name)) {
         a = a->next;
     }
     return a;
 }
 
+static const struct alias *find_alias(const struct binder *b, struct str name)
+{
+    for (const struct alias_scope *s = b->aliases; s != NULL; s = s->outer) {
+        const struct alias *found = find_in(s->first, name);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    return find_in(b->request->aliases, name);
+}
+
+static size_t count_aliases(const struct binder *b)
+{
+    size_t count = 0;
+    for (const struct alias *a = b->request->aliases; a != NULL; a = a->next) {
+        count++;
+    }
+    for (const struct alias_scope *s = b->aliases; s != NULL; s = s->outer) {
+        for (const struct alias *a = s->first; a != NULL; a = a->next) {
+            count++;
+        }
+    }
+    return count;
+}
+
 const struct expr *bind_resolve(struct binder *b, const struct clause *c, const struct expr *e)
 {
     static const struct expr null = {.kind = EXPR_LITERAL, .literal = LITERAL_NULL};
     /* A chain longer than the number of aliases goes in a circle. */
-    size_t left = 1;
-    for (const struct alias *a = b->request->aliases; a != NULL; a = a->next) {
-        left++;
-    }
+    size_t left = 1 + count_aliases(b);
     const struct expr *at = e;
     while (at->kind == EXPR_ALIAS) {
         const struct alias *alias = find_alias(b, at->name);

@@ -22,16 +22,16 @@
 struct source {
     const struct entity_type *type;
     const struct derived *derived; /* odata/derived.h; NULL: the rows are those of type's table */
-    struct source *root;          /* itself for a root */
-    struct source *from;          /* not a root: where via starts */
-    const struct navigation *via; /* not a root: a to-one navigation */
-    struct source *joined;        /* a root: the first one that is reached from it */
-    struct source *last_joined;   /* a root */
-    struct source *next;          /* the next one of the same root */
-    unsigned number;              /* unique in the request */
-    bool in_filter;               /* decides which rows there are: the count needs it, too */
-    bool nullable;                /* there may be none */
-    bool embedded;                /* not a root: its columns stand in the row of from */
+    struct source *root;           /* itself for a root */
+    struct source *from;           /* not a root: where via starts */
+    const struct navigation *via;  /* not a root: a to-one navigation */
+    struct source *joined;         /* a root: the first one that is reached from it */
+    struct source *last_joined;    /* a root */
+    struct source *next;           /* the next one of the same root */
+    unsigned number;               /* unique in the request */
+    bool in_filter;                /* decides which rows there are: the count needs it, too */
+    bool nullable;                 /* there may be none */
+    bool embedded;                 /* not a root: its columns stand in the row of from */
 };
 
 enum bound_kind {
@@ -47,6 +47,7 @@ enum bound_kind {
     BOUND_ALL,
     BOUND_COUNT,      /* of range where body, or of the collection args[0] */
     BOUND_COLLECTION, /* args, as the items of a collection */
+    BOUND_SCALAR,     /* args[0] of the one row of range where body; null when there is none */
     BOUND_CAST,       /* args[0] as a value of type; null when it cannot be one */
     BOUND_CASE,       /* condition, value, condition, value, ... */
     BOUND_SEARCH,     /* source's row matches search */
@@ -113,12 +114,13 @@ struct bound_expr {
     unsigned number; /* ELEMENT, and ANY/ALL/CAST over a collection: its variable */
     const struct bound_expr **args;
     size_t arg_count;
-    /* ANY, ALL, COUNT over a to-many navigation */
+    /* ANY, ALL, COUNT, SCALAR over entities: those behind range_via of range_from, or all */
     struct source *range; /* a root of its own */
     const struct source *range_from;
     const struct navigation *range_via;
     const struct bound_expr *body;
     const struct search_expr *search; /* SEARCH, RANK */
+    struct bound_expr *inner; /* SCALAR: the next one in it, while a path is bound */
 };
 
 struct bound_order {
@@ -172,6 +174,8 @@ struct read {
     size_t step_count;             /* 0 for an expanded collection */
     bool single;                   /* one row at most */
     bool count_rows;               /* /$count: the number is all there is */
+    /* An expanded collection whose filter or order speaks of $it: the request's source. */
+    const struct source *it;
     const struct bound_expr *filter;
     struct bound_order *order; /* the key included when resumable */
     size_t order_count;

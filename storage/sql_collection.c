@@ -113,7 +113,7 @@ static void put_range(struct sql *s, const struct bound_expr *e)
 {
     SQL_PUT(s, " FROM ");
     sql_put_table(s, e->range);
-    if (e->range_via->link != NULL) {
+    if (e->range_via != NULL && e->range_via->link != NULL) {
         SQL_PUT(s, " JOIN ");
         sql_put_link_table(s, e->range_via, e->range);
         SQL_PUT(s, " ON ");
@@ -121,7 +121,9 @@ static void put_range(struct sql *s, const struct bound_expr *e)
     }
     sql_put_joins(s, e->range, false);
     SQL_PUT(s, " WHERE ");
-    if (e->range_via->link != NULL) {
+    if (e->range_via == NULL) {
+        SQL_PUT(s, "true");
+    } else if (e->range_via->link != NULL) {
         sql_put_link_near(s, e->range_via, e->range_from, e->range);
     } else {
         sql_put_join_on(s, e->range_via, e->range_from, e->range);
@@ -179,4 +181,14 @@ void sql_put_count(struct sql *s, const struct bound_expr *e)
         bytes_put_char(s->out, ')');
     }
     bytes_put_char(s->out, ')');
+}
+
+void sql_put_scalar(struct sql *s, const struct bound_expr *e)
+{
+    SQL_PUT(s, "(SELECT ");
+    sql_put_value(s, e->args[0]);
+    put_range(s, e);
+    SQL_PUT(s, " AND (");
+    sql_put_true(s, e->body);
+    SQL_PUT(s, "))");
 }

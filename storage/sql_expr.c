@@ -108,6 +108,22 @@ static void put_constant(struct sql *s, bool value)
     sql_put_own(s, value ? STR("true") : STR("false"));
 }
 
+/* NaN compares with nothing, not even with itself; PostgreSQL has it equal, and the greatest. */
+static bool may_be_nan(const struct bound_expr *e)
+{
+    bool floating = e->type.type == EDM_DOUBLE || e->type.type == EDM_SINGLE;
+    return floating && !e->type.collection &&
+           (e->kind != BOUND_VALUE || str_eq(e->text, STR("NaN")));
+}
+
+/* ` AND x <> NaN`, or its contrary. */
+static void put_nan_test(struct sql *s, const struct bound_expr *e, bool nan)
+{
+    sql_put_own(s, nan ? STR(" OR (") : STR(" AND ("));
+    sql_put_value(s, e);
+    sql_put_own(s, nan ? STR(" = 'NaN') IS TRUE") : STR(" = 'NaN') IS NOT TRUE"));
+}
+
 /* eq and ne: true when equality has the wanted outcome, false or null otherwise. */
 static void put_equality(struct sql *s, const struct bound_expr *e, bool wanted)
 {
@@ -123,6 +139,9 @@ static void put_equality(struct sql *s, const struct bound_expr *e, bool wanted)
         put_binary(s, e, a->nullable && b->nullable ? STR(" IS NOT DISTINCT FROM ") : STR(" = "));
     } else {
         put_binary(s, e, a->nullable || b->nullable ? STR(" IS DISTINCT FROM ") : STR(" <> "));
+    }
+    if (!is_null_value(a) && !is_null_value(b) && may_be_nan(a) && may_be_nan(b)) {
+        put_nan_test(s, a, !wanted);
     }
 }
 
@@ -161,6 +180,16 @@ static bool has_null_value(const struct bound_expr *e)
     return is_null_value(e->args[0]) || is_null_value(e->args[1]);
 }
 
+/* What is the greatest in PostgreSQL is so on the greater side only. */
+static void put_ordered(struct sql *s, const struct bound_expr *e)
+{
+    const struct bound_expr *greater = e->args[e->op == OP_LT || e->op == OP_LE ? 1 : 0];
+    put_binary(s, e, relation(e->op));
+    if (may_be_nan(greater)) {
+        put_nan_test(s, greater, false);
+    }
+}
+
 static void put_relation(struct sql *s, const struct bound_expr *e, bool wanted)
 {
     if (has_null_value(e)) {
@@ -168,10 +197,10 @@ static void put_relation(struct sql *s, const struct bound_expr *e, bool wanted)
     } else if (sql_put_end_of_time(s, e, wanted)) {
         return;
     } else if (wanted) {
-        put_binary(s, e, relation(e->op));
+        put_ordered(s, e);
     } else {
         bytes_put_char(s->out, '(');
-        put_binary(s, e, relation(e->op));
+        put_ordered(s, e);
         SQL_PUT(s, ") IS NOT TRUE");
     }
 }
@@ -430,6 +459,7 @@ void sql_put_true(struct sql *s, const struct bound_expr *e)
     case BOUND_ALL:
     case BOUND_COUNT:
     case BOUND_COLLECTION:
+    case BOUND_SCALAR:
     case BOUND_CAST:
     case BOUND_CASE:
     case BOUND_SEARCH:
@@ -460,6 +490,7 @@ void sql_put_false(struct sql *s, const struct bound_expr *e)
     case BOUND_ALL:
     case BOUND_COUNT:
     case BOUND_COLLECTION:
+    case BOUND_SCALAR:
     case BOUND_CAST:
     case BOUND_CASE:
     case BOUND_SEARCH:
@@ -507,6 +538,9 @@ void sql_put_value(struct sql *s, const struct bound_expr *e)
         break;
     case BOUND_COUNT:
         sql_put_count(s, e);
+        break;
+    case BOUND_SCALAR:
+        sql_put_scalar(s, e);
         break;
     case BOUND_CAST:
         sql_put_typecast(s, e);

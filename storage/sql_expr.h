@@ -43,12 +43,13 @@ bool sql_put_end_of_time(struct sql *s, const struct bound_expr *e, bool wanted)
 /* The infinite date or time that is shown as value, as PostgreSQL writes it; "" for other values. */
 struct str sql_end_of_time_too(const struct bound_expr *value);
 
-/* sql_collection.c: BOUND_IN, _IN_COLLECTION, _COLLECTION, _ANY and _ALL, _COUNT. */
+/* sql_collection.c: BOUND_IN, _IN_COLLECTION, _COLLECTION, _ANY and _ALL, _COUNT, _SCALAR. */
 void sql_put_in(struct sql *s, const struct bound_expr *e);
 void sql_put_in_collection(struct sql *s, const struct bound_expr *e);
 void sql_put_collection(struct sql *s, const struct bound_expr *e);
 void sql_put_lambda(struct sql *s, const struct bound_expr *e);
 void sql_put_count(struct sql *s, const struct bound_expr *e);
+void sql_put_scalar(struct sql *s, const struct bound_expr *e);
 /* A collection as an array from 1 on that is never null, of the type that its items are cast to. */
 void sql_put_items(struct sql *s, const struct bound_expr *e);
 

@@ -275,24 +275,58 @@ static const struct property *near_property(const struct navigation *n, size_t i
     return n->link != NULL ? n->link->local[i] : n->joins[i].local;
 }
 
+/* What a child is told of its parent: the near side, and the key of $it where it speaks of that. */
+static size_t told_count(const struct expansion *x)
+{
+    const struct source *it = x->read->it;
+    return near_count(x->navigation) + (it == NULL ? 0 : it->type->key.count);
+}
+
+static const struct property *told_property(const struct expansion *x, size_t i)
+{
+    size_t near = near_count(x->navigation);
+    return i < near ? near_property(x->navigation, i) : x->read->it->type->key.properties[i - near];
+}
+
 /* `unnest($4::int4[],...) WITH ORDINALITY AS p(k0,...,n)`: written last, so that its parameters
    are the last ones. */
-static void put_parents(struct sql *s, const struct navigation *n)
+static void put_parents(struct sql *s, const struct expansion *x)
 {
     SQL_PUT(s, " FROM unnest(");
-    for (size_t i = 0; i < near_count(n); i++) {
+    for (size_t i = 0; i < told_count(x); i++) {
         if (i > 0) {
             SQL_PUT(s, ", ");
         }
-        sql_put_array_param(s, (struct str){NULL, 0}, near_property(n, i)->pg.cast);
+        sql_put_array_param(s, (struct str){NULL, 0}, told_property(x, i)->pg.cast);
     }
     SQL_PUT(s, ") WITH ORDINALITY AS p(");
-    for (size_t i = 0; i < near_count(n); i++) {
+    for (size_t i = 0; i < told_count(x); i++) {
         bytes_put_char(s->out, 'k');
         sql_put_u64(s, i);
         SQL_PUT(s, ", ");
     }
     SQL_PUT(s, "n)");
+}
+
+/* ` JOIN root AS t0 ON ...`: the row of the request that the child speaks of. */
+static void put_it(struct sql *s, const struct expansion *x)
+{
+    const struct source *it = x->read->it;
+    if (it == NULL) {
+        return;
+    }
+    SQL_PUT(s, " JOIN ");
+    sql_put_table(s, it);
+    SQL_PUT(s, " ON ");
+    for (size_t i = near_count(x->navigation); i < told_count(x); i++) {
+        if (i > near_count(x->navigation)) {
+            SQL_PUT(s, " AND ");
+        }
+        sql_put_column(s, it, told_property(x, i));
+        SQL_PUT(s, " = p.k");
+        sql_put_u64(s, i);
+    }
+    sql_put_joins(s, it, false);
 }
 
 /* The child's own tables, tied to p: ` FROM child [JOIN link]` or ` JOIN ...` and conditions. */
@@ -326,6 +360,7 @@ static void put_plain_child(struct sql *s, const struct expansion *x, const stru
     put_columns(s, columns, false);
     SQL_PUT(s, ", p.n");
     sql_into(s, SQL_WHERE);
+    put_it(s, x);
     if (n->link != NULL) {
         SQL_PUT(s, " JOIN ");
         sql_put_link_table(s, n, read->source);
@@ -361,6 +396,7 @@ static void put_lateral_child(struct sql *s, const struct expansion *x,
     struct conditions c = {.any = true};
     SQL_PUT(s, "SELECT c.*, p.n");
     sql_into(s, SQL_WHERE);
+    put_it(s, x);
     SQL_PUT(s, " CROSS JOIN LATERAL (SELECT ");
     put_columns(s, columns, true);
     SQL_PUT(s, " FROM ");
@@ -439,7 +475,7 @@ static bool build_child_statement(struct reading *r, const struct expansion *x,
         put_plain_child(&s, x, columns);
     }
     sql_into(&s, SQL_FROM);
-    put_parents(&s, x->navigation);
+    put_parents(&s, x);
     return end_statement(r, &s, &level->statement);
 }
 
@@ -461,14 +497,15 @@ bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
     size_t index = r->level_count++;
     struct sql_level *level = &r->levels[index];
     level->parent = parent;
-    level->parent_key_count = near_count(x->navigation);
+    level->parent_key_count = told_count(x);
     unsigned *keys = ARENA_ARRAY(r->arena, level->parent_key_count, unsigned);
     if (keys == NULL) {
         return arena_fail(r->arena, r->err);
     }
     for (size_t i = 0; i < level->parent_key_count; i++) {
-        if (!columns_add_property(r, parent_columns, x->parent, near_property(x->navigation, i),
-                                  &keys[i])) {
+        bool near = i < near_count(x->navigation);
+        if (!columns_add_property(r, parent_columns, near ? x->parent : x->read->it,
+                                  told_property(x, i), &keys[i])) {
             return false;
         }
     }
