@@ -119,6 +119,8 @@ struct config {
     size_t buffer_bytes; /* high mark of one response's buffer */
 
     bool compression;
+    bool server_timing;
+    struct config_networks explain_networks;
     struct config_list cors_origins; /* "*" or "https://host[:port]" */
     enum config_log_level log_level;
     enum config_log_format log_format;

@@ -79,6 +79,11 @@ static const struct setting table[] = {
      "Nesting of $expand, and what $levels=max means; 0 refuses $expand."},
     {"buffer-bytes", SETTING_BYTES, "size", 16 * KIB, 64 * MIB, "256KiB", FIELD(buffer_bytes),
      "High mark of the buffer of one response: rows are fetched only below it."},
+    {"server-timing", SETTING_BOOL, "bool", 0, 0, "false", FIELD(server_timing),
+     "Say in a Server-Timing field of each response how long its parts took."},
+    {"explain-networks", SETTING_NETWORKS, "list of addresses", 0, 0, "", FIELD(explain_networks),
+     "Addresses and networks of those who may ask for the SQL and plan of a request with "
+     "sluice-explain=true."},
     {"compression", SETTING_BOOL, "bool", 0, 0, "false", FIELD(compression),
      "Compress responses with gzip when the client accepts it."},
     {"cors-origins", SETTING_ORIGINS, "list of origins", 0, 0, "", FIELD(cors_origins),

@@ -175,10 +175,13 @@ bool prepare(struct http_exchange *x, const struct service *s, const struct docu
                    config_networks_contain(&s->config->trusted_proxies, x->peer);
     prefer_parse(x->head.fields[FIELD_PREFER], &out->preferences);
     out->format = (struct response_format){.version = out->version, .media = MEDIA_JSON};
-    return query_parse(&x->arena, out->raw_query, &limits, &query, err) &&
-           (ends_in_value(&path) || negotiate(x, resource_of(&path), &query, out, err)) &&
-           links_service_root(&x->arena, &s->links, &x->head, trusted, &out->root, err) &&
-           bind_plan(x, document, s, out, &path, &query, err);
+    if (!query_parse(&x->arena, out->raw_query, &limits, &query, err) ||
+        (!ends_in_value(&path) && !negotiate(x, resource_of(&path), &query, out, err)) ||
+        !links_service_root(&x->arena, &s->links, &x->head, trusted, &out->root, err)) {
+        return false;
+    }
+    timing_mark(out->timing, TIMING_PARSED);
+    return bind_plan(x, document, s, out, &path, &query, err);
 }
 
 bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct str *out_url,

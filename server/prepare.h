@@ -16,6 +16,7 @@
 #include "server/document.h"
 #include "server/http.h"
 #include "server/service.h"
+#include "server/timing.h"
 
 struct prepared {
     enum odata_version version;
@@ -25,6 +26,7 @@ struct prepared {
     struct str raw_path;  /* relative to root */
     struct str raw_query; /* with the options of a POST to /$query */
     const struct plan *plan;
+    struct timing *timing; /* set before */
 };
 
 /* The version that answers are written in, errors included; false fills err. */
@@ -32,7 +34,7 @@ bool prepare_version(const struct http_exchange *x, enum odata_version *out_vers
                      struct odata_error *err) NODISCARD;
 
 /*
- * out->version is set before. False fills err: the status for the client, whatever stage found it.
+ * out->version and timing are set before. False fills err: the status for the client, whatever stage found it.
  */
 bool prepare(struct http_exchange *x, const struct service *s, const struct document *document,
              const struct route_target *target, struct prepared *out,

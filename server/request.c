@@ -9,6 +9,7 @@
 
 #include "odata/feed_writer.h"
 #include "odata/service_doc.h"
+#include "server/explain.h"
 #include "server/links.h"
 #include "server/prepare.h"
 #include "server/reply.h"
@@ -50,6 +51,7 @@ struct request {
     size_t taken; /* bytes of x->out that are sent already */
     uint64_t rows;
     struct timer grace;
+    struct timing timing;
     bool streams;           /* the answer went out in chunks */
     bool ended_early;       /* with a next link, to drain */
     bool draining;          /* broken off because the service stops */
@@ -83,6 +85,13 @@ static struct request *request_of(const struct http_exchange *x)
     return x->owner;
 }
 
+/* It has a connection to PostgreSQL: what it waited for is over. */
+static void on_seated(void *ctx)
+{
+    struct request *r = ctx;
+    timing_mark(&r->timing, TIMING_SEATED);
+}
+
 /* No more rows: the connection to PostgreSQL goes back before the body is sent. */
 static void stop_reading(struct request *r)
 {
@@ -100,18 +109,44 @@ static void stop_reading(struct request *r)
 
 /* Answers. */
 
+static void put_timing(struct request *r)
+{
+    enum {
+        LONGEST_TIMING = 256,
+    };
+    if (!r->timing.on) {
+        return;
+    }
+    struct bytes text = {.ptr = arena_alloc(&r->x->arena, LONGEST_TIMING + 1),
+                         .cap = LONGEST_TIMING,
+                         .limit = LONGEST_TIMING};
+    if (text.ptr != NULL) {
+        timing_mark(&r->timing, TIMING_ANSWERED);
+        timing_put(&text, &r->timing);
+        text.ptr[text.len] = '\0';
+        http_response_header(r->x, "Server-Timing", text.ptr);
+    }
+}
+
+/* x->response is filled in. */
+static void send_response(struct request *r)
+{
+    put_timing(r);
+    http_respond(r->x);
+}
+
 static void respond_error(struct request *r)
 {
     stop_reading(r);
     request_enter(r, REQUEST_FAILED);
     reply_error(r->x, r->env->service, r->p.version, &r->err);
-    http_respond(r->x);
+    send_response(r);
 }
 
 static void respond(struct request *r)
 {
     request_enter(r, REQUEST_COMPLETE);
-    http_respond(r->x);
+    send_response(r);
 }
 
 /* Which preferences shape this answer: enum prefer_applied. */
@@ -198,7 +233,7 @@ static void begin_stream(struct request *r)
     request_enter(r, REQUEST_STREAMING);
     metrics_add(r->env->metrics, METRIC_STREAMS_STARTED, 1);
     metrics_add(r->env->metrics, METRIC_STREAMS_RUNNING, 1);
-    http_respond(r->x);
+    send_response(r);
 }
 
 static enum step write_rows(struct request *r)
@@ -208,6 +243,10 @@ static enum step write_rows(struct request *r)
         high_mark = STREAM_PART_BYTES;
     }
     enum step step = feed_writer_step(r->writer, high_mark - high_mark / ROW_SLACK_PART, &r->err);
+    if (UNLIKELY(r->timing.on) && r->timing.at_us[TIMING_FIRST_ROW] == 0 &&
+        (step == STEP_END || feed_writer_rows(r->writer) > 0)) {
+        timing_mark(&r->timing, TIMING_FIRST_ROW);
+    }
     if (step == STEP_FAIL && bytes_failed(&r->x->out) &&
         strcmp(r->err.code, ODATA_CODE_MODEL_CHANGED) == 0) {
         /* A composite type was made anew with other attributes, for example: storage has compared
@@ -306,6 +345,14 @@ static void on_rows(void *ctx)
 
 /* Starting. */
 
+static bool make_writer(struct request *r, const struct feed_spec *spec)
+{
+    row_source_init_empty(&r->no_rows);
+    struct row_source *source = r->read == NULL ? &r->no_rows : db_read_source(r->read);
+    r->writer = feed_writer_new(spec, source, &r->x->out);
+    return r->writer != NULL || odata_error_out_of_memory(&r->err);
+}
+
 static bool open_writer(struct request *r, const struct sql_read *sql,
                         const struct csv_table *table)
 {
@@ -344,26 +391,45 @@ static bool open_writer(struct request *r, const struct sql_read *sql,
     if (!prepare_next_url(r->x, &r->p, &spec.next_url, &r->err)) {
         return false;
     }
-    row_source_init_empty(&r->no_rows);
-    struct row_source *source = r->read == NULL ? &r->no_rows : db_read_source(r->read);
-    r->writer = feed_writer_new(&spec, source, &r->x->out);
-    if (r->writer == NULL) {
-        return odata_error_out_of_memory(&r->err);
-    }
-    return true;
+    return make_writer(r, &spec);
+}
+
+/* The statements and a plan instead of the rows. */
+static bool open_explain(struct request *r, const struct sql_read *sql,
+                         const struct db_read_options *options)
+{
+    const struct sql_read *read = NULL;
+    struct feed_spec spec;
+    r->p.preferences = (struct preferences){.include_annotations = STR("")};
+    r->p.format = (struct response_format){
+        .version = r->p.version, .media = MEDIA_JSON, .metadata = METADATA_NONE};
+    explain_spec(&spec);
+    return explain_begin(&r->x->arena, &r->x->out, sql, &read, &r->err) &&
+           (read == NULL || db_read_open(r->env->pool, read, options, &r->read, &r->err)) &&
+           make_writer(r, &spec);
 }
 
 static bool open_read(struct request *r)
 {
     const struct sql_read_options sql_options = {r->p.format, r->p.root,
                                                  (applied(r) & PREFER_APPLIED_OMIT) != 0};
-    const struct db_read_options read_options = {.wake = on_rows, .ctx = r};
+    const struct db_read_options read_options = {
+        .wake = on_rows, .seated = r->timing.on ? on_seated : NULL, .ctx = r};
     const struct sql_read *sql = NULL;
     const struct csv_table *table = NULL;
     if (!sql_read_build(&r->x->arena, r->p.plan, &sql_options, &sql, &r->err) ||
         (r->p.format.media == MEDIA_CSV &&
          !csv_table_make(&r->x->arena, sql->shape, &table, &r->err))) {
         return false;
+    }
+    timing_mark(&r->timing, TIMING_BOUND);
+    explain_log(r->env->log, r->id, sql);
+    bool explains = false;
+    if (!explain_asked(r->x, r->env->service, r->p.raw_query, &explains, &r->err)) {
+        return false;
+    }
+    if (explains) {
+        return open_explain(r, sql, &read_options);
     }
     bool asks = sql->has_rows || sql->has_count;
     return (!asks || db_read_open(r->env->pool, sql, &read_options, &r->read, &r->err)) &&
@@ -511,6 +577,9 @@ static struct request *request_new(struct http_exchange *x)
     r->env = env;
     r->id = env->next_id++;
     r->grace = (struct timer){.due = on_grace, .owner = r};
+    r->timing.on = env->service->config->server_timing;
+    r->p.timing = &r->timing;
+    timing_mark(&r->timing, TIMING_BEGUN);
     x->owner = r;
     metrics_add(env->metrics, METRIC_REQUESTS_RUNNING, 1);
     return r;
@@ -546,6 +615,7 @@ static void on_refuse(struct http_exchange *x, const struct odata_error *err)
     r->err = *err;
     request_enter(r, REQUEST_FAILED);
     reply_error(x, r->env->service, ODATA_4_0, err);
+    put_timing(r);
 }
 
 static enum step on_read(struct http_exchange *x, char *buf, size_t max, size_t *out_len)

@@ -254,6 +254,9 @@ static void on_seated(struct pool_seat *seat, struct conn *conn)
     struct db_read *r = of_seat(seat);
     r->conn = conn;
     read_enter(r, READ_RUNNING);
+    if (r->options.seated != NULL) {
+        r->options.seated(r->options.ctx);
+    }
     if (is_short(r)) {
         send_short(r);
     } else if (!send_stream(r)) {

@@ -26,6 +26,9 @@ struct db_read_options {
     /* Called, from the loop and never from inside a call of ours, when a source that answered
        STEP_AGAIN should be asked again. */
     void (*wake)(void *ctx);
+    /* Called when the read has got its connection, perhaps from inside db_read_open(), and again
+       when it is started anew. NULL: nobody wants to know. */
+    void (*seated)(void *ctx);
     void *ctx;
 };
 

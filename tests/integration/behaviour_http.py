@@ -339,3 +339,13 @@ def test_health_check_asks_the_running_service(env):
     daemon.stop()
     bad = run(env, "--health-check", "--listen", f"127.0.0.1:{daemon.port}")
     need(bad.returncode == 1, f"{bad}")
+
+
+def test_the_log_shows_the_sql_at_debug(env):
+    database = env.database("CREATE TABLE t (id int PRIMARY KEY, name text)")
+    daemon = env.daemon(database, {"log-level": "debug"})
+    need(get(daemon, "/t?$filter=name%20eq%20'secret'&$count=true").status == 200, "no answer")
+    lines = [line for line in daemon.log().splitlines() if "event=sql" in line]
+    need(any("for=rows" in line and "parameters=1" in line and "SELECT" in line for line in lines), f"the log has {lines}")
+    need(any("for=count" in line for line in lines), f"the log has {lines}")
+    need("secret" not in "".join(lines), "the log shows a value")
