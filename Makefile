@@ -75,10 +75,10 @@ check: check-unit check-integration check-docs ## run all tests
 
 # Each folder's runner prints its own sum; the first that fails stops make.
 check-unit: $(foreach u,$(UNITS),$(if $(wildcard tests/$(u)/*_test.c),check-$(u))) ## run the unit tests
-# A fork of an instrumented process is slow, and a finding ends it either way: those that need no
-# process of their own run in one.
+# A fork of an instrumented process is slow, and a finding ends it either way: there all tests of a
+# folder run in one process.
 check-%: $(BUILD)/test_%
-	$(if $(filter storage server,$*),$(PG) ,$(if $(SAN),CK_FORK=no ))$(BUILD)/test_$*
+	$(if $(SAN),CK_FORK=no )$(if $(filter storage server,$*),$(PG) )$(BUILD)/test_$*
 
 # Preloaded into the daemon, lets allocations fail: tests/integration/behaviour_memory.py.
 $(BUILD)/fail_malloc.so: tests/integration/fail_malloc.c
