@@ -153,6 +153,7 @@ static uint64_t token_check(struct binder *b, const struct read *read, const str
     for (size_t i = 0; i < q->compute_count; i++) {
         hash = bind_hash_expr(b, fold(hash, q->compute[i].alias), q->compute[i].expr);
     }
+    hash = fold(hash, (struct str){(const char *)&read->filter_hash, sizeof(read->filter_hash)});
     if (q->filter != NULL) {
         hash = bind_hash_expr(b, fold(hash, STR("$filter")), q->filter);
     }
@@ -257,6 +258,21 @@ static bool bind_computed(struct binder *b, const struct query *q, struct read *
     return true;
 }
 
+/* Those of the path, and of $search and $filter. */
+static bool bind_conditions(struct binder *b, const struct query *q, struct read *read)
+{
+    const struct bound_expr *in_path = read->filter;
+    if (!bind_rows_condition(b, read->source, q, true, &read->filter)) {
+        return false;
+    }
+    if (in_path != NULL) {
+        read->filter = read->filter == NULL
+                           ? in_path
+                           : bind_new_binary(b, OP_AND, EDM_BOOLEAN, in_path, read->filter);
+    }
+    return in_path == NULL || read->filter != NULL;
+}
+
 static bool bind_rows(struct binder *b, const struct bound_path *path, const struct query *q)
 {
     struct read *read = path->read;
@@ -266,7 +282,7 @@ static bool bind_rows(struct binder *b, const struct bound_path *path, const str
     if (q->compute_count > 0 && !bind_computed(b, q, read)) {
         return false;
     }
-    if (!bind_rows_condition(b, read->source, q, true, &read->filter)) {
+    if (!bind_conditions(b, q, read)) {
         return false;
     }
     if (path->kind == PLAN_COUNT) {
@@ -297,6 +313,11 @@ bool bind_request(struct arena *a, const struct bind_options *options,
     if (!bind_path(&b, path, &bound) || !bind_refuse_later(&b, query) ||
         !check_schema_version(&b, query) || !check_fit(&b, query, kind_of(&bound))) {
         return false;
+    }
+    if (bound.read != NULL && bound.read->filter != NULL &&
+        (query->compute_count > 0 || query->apply != NULL)) {
+        return odata_error_not_implemented(
+            err, "", "$filter in a path together with $compute or $apply is not implemented");
     }
     plan->kind = bound.kind;
     plan->context_fragment = STR("");

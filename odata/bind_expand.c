@@ -273,17 +273,59 @@ static bool expand_item(struct binder *b, struct source *source, const struct ex
     return expand_one(b, &x, selection);
 }
 
+static bool has_levels_only(const struct query *q)
+{
+    return q->filter == NULL && q->orderby_count == 0 && !q->has_select && !q->has_expand &&
+           !q->has_top && !q->has_skip && !q->has_count && !q->search.given &&
+           q->compute_count == 0 && q->apply == NULL && q->aliases == NULL;
+}
+
+/* What `*` says of the next level: `*` again, with one level less; NULL when this is the last. */
+static bool next_star(struct binder *b, uint64_t levels, const struct query **out)
+{
+    static struct str star[] = {{STR_INIT("*")}};
+    *out = NULL;
+    if (levels <= 1 || (levels == UINT64_MAX && b->expand_depth + 1 >= depth_limit(b))) {
+        return true;
+    }
+    struct query *below = ARENA_NEW(b->arena, struct query);
+    struct query *options = ARENA_NEW(b->arena, struct query);
+    struct expand_item *item = ARENA_NEW(b->arena, struct expand_item);
+    if (below == NULL || options == NULL || item == NULL) {
+        return arena_fail(b->arena, b->err);
+    }
+    options->has_levels = true;
+    options->levels_max = levels == UINT64_MAX;
+    options->levels = levels == UINT64_MAX ? 0 : levels - 1;
+    *item = (struct expand_item){.path = star, .path_count = 1, .options = options};
+    below->has_expand = true;
+    below->expand = item;
+    below->expand_count = 1;
+    *out = below;
+    return true;
+}
+
+/* `*`, `*` with `$ref`, and `*($levels=n)`: the only option that the grammar has there. */
 static bool expand_all(struct binder *b, struct source *source, const struct expand_item *item,
                        struct selection *selection)
 {
-    if (item->options != NULL || item->count) {
+    const struct query *below = NULL;
+    uint64_t levels;
+    if (item->count) {
         return odata_error_not_implemented(b->err, "$expand",
-                                           "options of $expand=* are not implemented");
+                                           "$expand=*/$count is not implemented");
+    }
+    if (item->options != NULL && !has_levels_only(item->options)) {
+        return bind_fail(b, &clause_expand, item->offset, "only $levels can follow '*'");
+    }
+    if (!get_levels(b, item, &levels) || !next_star(b, levels, &below)) {
+        return false;
     }
     for (size_t i = 0; i < source->type->navigation_count; i++) {
         const struct navigation *n = &source->type->navigations[i];
         struct expanding x = {.source = source,
                               .navigation = n,
+                              .options = below,
                               .offset = item->offset,
                               .levels = 1,
                               .ref = item->ref};

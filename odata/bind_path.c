@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "odata/bind_priv.h"
-#include "odata/lexer.h"
+#include "odata/filter_parse.h"
 #include "odata/limits.h"
 
 /* A resource path on its way. */
@@ -56,9 +57,8 @@ static bool bind_other(struct walk *w, const struct segment *s)
     case SEGMENT_QUERY:
         return not_here(w, "$query");
     case SEGMENT_FILTER:
-        return not_here(w, "$filter in a path");
     case SEGMENT_EACH:
-        return not_here(w, "$each");
+        return bad_path(w, s, "a collection must stand before this");
     case SEGMENT_NAME:
     case SEGMENT_COUNT:
     case SEGMENT_VALUE:
@@ -84,6 +84,9 @@ static bool take_key(struct walk *w, const struct segment *s)
 static bool add_step(struct walk *w, const struct entity_type *type, const struct navigation *via,
                      const struct segment *s)
 {
+    if (w->out->read->filter != NULL) {
+        return not_here(w, "navigation behind $filter in a path");
+    }
     struct source *source = bind_source_new(w->b, type);
     if (source == NULL) {
         return false;
@@ -116,24 +119,6 @@ static bool bind_set(struct walk *w, const struct segment *s)
                          : not_found(w, "no entity set '%.*s'", STR_ARG(bind_clip(s->name)));
 }
 
-/* /products/1: the key as a segment, which other services take. Behind the error; false. */
-static bool hint_key(struct walk *w, struct str name)
-{
-    const struct path_step *last = &w->steps[w->count - 1];
-    const struct key *key = &last->source->type->key;
-    if (w->single || key->count != 1 || str_find(name, '\'', 0) < name.len) {
-        return false;
-    }
-    bool text = key->properties[0]->type.type == EDM_STRING;
-    if (!text && (name.len == 0 || !lexer_is_digit(name.ptr[0]))) {
-        return false;
-    }
-    struct str set = last->via != NULL ? last->via->name : last->source->type->set->name;
-    const char *quote = text ? "'" : "";
-    return odata_error_hint(w->b->err, "an entity is addressed by %.*s(%s%.*s%s)",
-                            STR_ARG(bind_clip(set)), quote, STR_ARG(bind_clip(name)), quote);
-}
-
 static bool fail_member(struct walk *w, const struct segment *s)
 {
     struct str meant = entity_type_suggest(type_now(w), s->name);
@@ -141,9 +126,63 @@ static bool fail_member(struct walk *w, const struct segment *s)
         return not_found(w, "no such property '%.*s'; did you mean '%.*s'?",
                          STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(meant)));
     }
-    not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
-              STR_ARG(bind_clip(type_now(w)->name)));
-    return hint_key(w, s->name);
+    return not_found(w, "no property '%.*s' of %.*s", STR_ARG(bind_clip(s->name)),
+                     STR_ARG(bind_clip(type_now(w)->name)));
+}
+
+/*
+ * The literal that the text of a segment is, for a key of this type; *out is NULL when it is none.
+ * False: the arena.
+ */
+static bool segment_literal(struct walk *w, const struct segment *s, enum edm_type type,
+                            struct expr **out)
+{
+    struct arena *a = w->b->arena;
+    *out = NULL;
+    if (type == EDM_STRING || type == EDM_ENUM) {
+        *out = ARENA_NEW(a, struct expr);
+        if (*out == NULL) {
+            return arena_fail(a, w->b->err);
+        }
+        **out = (struct expr){.kind = EXPR_LITERAL, .literal = LITERAL_STRING, .text = s->name};
+        return true;
+    }
+    struct odata_error tried = {0};
+    struct expr *e = NULL;
+    if (expression_parse(a, s->name, 2, "", ODATA_CODE_BAD_KEY, &e, &tried)) {
+        *out = bind_is_literal(w->b, e) ? e : NULL;
+        return true;
+    }
+    bool parsed = tried.http_status == 400 && tried.code != NULL &&
+                  strcmp(tried.code, ODATA_CODE_REQUEST_TOO_COMPLEX) != 0;
+    if (!parsed) {
+        *w->b->err = tried;
+    }
+    return parsed;
+}
+
+/*
+ * /products/1: the key as a segment (URL Conventions 4.3.6), where it is one property. A name of the
+ * type means that name, so that a path without its key is told so.
+ */
+static bool take_key_segment(struct walk *w, const struct segment *s, bool *out_taken)
+{
+    const struct key *key = &type_now(w)->key;
+    *out_taken = false;
+    if (key->count != 1 || s->has_parens) {
+        return true;
+    }
+    struct expr *value;
+    if (!segment_literal(w, s, key->properties[0]->type.type, &value)) {
+        return false;
+    }
+    if (value == NULL) {
+        return true;
+    }
+    struct argument arg = {.name = STR(""), .value = value, .offset = 0};
+    const struct segment as_key = {.args = &arg, .arg_count = 1, .offset = s->offset};
+    *out_taken = true;
+    return take_key(w, &as_key);
 }
 
 static bool bind_entity_name(struct walk *w, const struct segment *s)
@@ -154,11 +193,13 @@ static bool bind_entity_name(struct walk *w, const struct segment *s)
     }
     const struct navigation *n = entity_type_find_navigation(type, s->name);
     const struct property *p = entity_type_find_property(type, s->name);
+    if (!w->single && n == NULL && p == NULL) {
+        bool taken;
+        return take_key_segment(w, s, &taken) && (taken || fail_member(w, s));
+    }
     if (!w->single) {
-        return n == NULL && p == NULL
-                   ? fail_member(w, s)
-                   : not_found(w, "'%.*s' needs one entity: a key of %.*s must stand before it",
-                               STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(type->name)));
+        return not_found(w, "'%.*s' needs one entity: a key of %.*s must stand before it",
+                         STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(type->name)));
     }
     if (n != NULL) {
         return add_step(w, n->target, n, s);
@@ -236,6 +277,32 @@ static bool bind_ref_end(struct walk *w, const struct segment *s)
     return true;
 }
 
+/* /$filter(...): what is left of the collection (URL Conventions 4.12). */
+static bool bind_filter_segment(struct walk *w, const struct segment *s)
+{
+    struct read *read = w->out->read;
+    if (w->value != NULL) {
+        return not_here(w, "$filter of values in a path");
+    }
+    if (w->single) {
+        return bad_path(w, s, "$filter of a single entity");
+    }
+    struct scope scope = {.root = read->source, .clause = &clause_filter, .in_filter = true};
+    const struct bound_expr *condition = bind_condition(w->b, &scope, s->args[0].value);
+    if (condition != NULL && read->filter != NULL) {
+        condition = bind_new_binary(w->b, OP_AND, EDM_BOOLEAN, read->filter, condition);
+    }
+    read->filter = condition;
+    read->filter_hash = bind_hash_expr(w->b, read->filter_hash, s->args[0].value);
+    return condition != NULL;
+}
+
+/* /$each: each member of the collection; for who reads, that is the collection. */
+static bool bind_each(struct walk *w, const struct segment *s)
+{
+    return (w->value == NULL && !w->single) || bad_path(w, s, "$each of no collection of entities");
+}
+
 static bool bind_segment(struct walk *w, const struct segment *s)
 {
     if (w->ended) {
@@ -262,9 +329,11 @@ static bool bind_segment(struct walk *w, const struct segment *s)
     case SEGMENT_ALL:
     case SEGMENT_CROSSJOIN:
     case SEGMENT_QUERY:
-    case SEGMENT_FILTER:
-    case SEGMENT_EACH:
         break;
+    case SEGMENT_FILTER:
+        return bind_filter_segment(w, s);
+    case SEGMENT_EACH:
+        return bind_each(w, s);
     }
     return bind_other(w, s);
 }

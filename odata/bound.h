@@ -177,6 +177,7 @@ struct read {
     /* An expanded collection whose filter or order speaks of $it: the request's source. */
     const struct source *it;
     const struct bound_expr *filter;
+    uint64_t filter_hash;      /* of the conditions that stand in the path; 0 = none */
     struct bound_order *order; /* the key included when resumable */
     size_t order_count;
     bool has_top;

@@ -7,6 +7,7 @@
 #include "odata/odata_version.h"
 #include "odata/path_parse.h"
 #include "odata/query_parse.h"
+#include "server/entity_id.h"
 #include "server/links.h"
 
 bool prepare_version(const struct http_exchange *x, enum odata_version *out_version,
@@ -49,19 +50,22 @@ static bool negotiate(const struct http_exchange *x, enum media_resource resourc
                                 &p->format, err);
 }
 
-static bool is_plain_text(struct str content_type)
+/* A form is what text/plain is here: options as in a URL, percent-encoded. */
+static bool is_query_type(struct str content_type)
 {
     struct str type = str_trim(str_slice(content_type, 0, str_find(content_type, ';', 0)));
-    return str_ieq(type, STR("text/plain"));
+    return str_ieq(type, STR("text/plain")) ||
+           str_ieq(type, STR("application/x-www-form-urlencoded"));
 }
 
 /* POST .../$query: the body holds more options (Protocol 11.2.9; URL Conventions 4.17). */
 static bool take_query_body(struct http_exchange *x, struct prepared *p, struct resource_path *path,
                             struct odata_error *err)
 {
-    if (!is_plain_text(x->head.fields[FIELD_CONTENT_TYPE])) {
+    if (!is_query_type(x->head.fields[FIELD_CONTENT_TYPE])) {
         return odata_error_set(err, 415, ODATA_CODE_UNSUPPORTED_MEDIA, "",
-                               "the body of a /$query request is text/plain");
+                               "the body of a /$query request is text/plain or "
+                               "application/x-www-form-urlencoded");
     }
     struct str body = str_trim(x->body);
     while (body.len > 0 && (body.ptr[body.len - 1] == '\n' || body.ptr[body.len - 1] == '\r')) {
@@ -176,12 +180,17 @@ bool prepare(struct http_exchange *x, const struct service *s, const struct docu
     prefer_parse(x->head.fields[FIELD_PREFER], &out->preferences);
     out->format = (struct response_format){.version = out->version, .media = MEDIA_JSON};
     if (!query_parse(&x->arena, out->raw_query, &limits, &query, err) ||
-        (!ends_in_value(&path) && !negotiate(x, resource_of(&path), &query, out, err)) ||
         !links_service_root(&x->arena, &s->links, &x->head, trusted, &out->root, err)) {
         return false;
     }
+    bool by_id = entity_id_is(&path);
+    if ((by_id && !entity_id_resolve(&x->arena, out->root, &query, &path, err)) ||
+        (!ends_in_value(&path) && !negotiate(x, resource_of(&path), &query, out, err))) {
+        return false;
+    }
     timing_mark(out->timing, TIMING_PARSED);
-    return bind_plan(x, document, s, out, &path, &query, err);
+    return bind_plan(x, document, s, out, &path, &query, err) &&
+           (!by_id || entity_id_check(out->plan, err));
 }
 
 bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct str *out_url,

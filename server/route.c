@@ -63,8 +63,9 @@ bool route_check_segments(const struct resource_path *path, struct odata_error *
         enum segment_kind kind;
         const char *name;
     } missing[] = {
-        {SEGMENT_BATCH, "$batch"}, {SEGMENT_ENTITY, "$entity"}, {SEGMENT_ALL, "$all"},
-        {SEGMENT_EACH, "$each"},   {SEGMENT_FILTER, "$filter"}, {SEGMENT_CROSSJOIN, "$crossjoin"},
+        {SEGMENT_BATCH, "$batch"},
+        {SEGMENT_ALL, "$all"},
+        {SEGMENT_CROSSJOIN, "$crossjoin"},
     };
     for (size_t i = 0; i < path->count; i++) {
         for (size_t k = 0; k < ARRAY_SIZE(missing); k++) {
