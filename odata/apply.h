@@ -125,7 +125,7 @@ struct transformation {
     struct expr *limit;              /* topcount...: how much */
     struct query *order;             /* orderby, traverse: only the orderby items are set */
     uint64_t number;                 /* top, skip */
-    struct str search;               /* search: the text */
+    struct query *search;            /* search: only $search is set */
     struct expr *path;               /* join, outerjoin, addnested */
     struct nested_sequence *nesteds; /* join and outerjoin: one; nest, addnested */
     size_t nested_count;

@@ -164,7 +164,7 @@ static void put_parameters(const struct transformation *t, struct bytes *out)
         expr_dump(t->expr, out);
         break;
     case TRANSFORM_SEARCH:
-        bytes_put_str(out, t->search);
+        bytes_put_str(out, t->search->search.text);
         break;
     case TRANSFORM_COMPUTE:
         compute_dump(t->computes, t->compute_count, out);

@@ -4,6 +4,7 @@
 #include "odata/limits.h"
 #include "odata/name_index.h"
 #include "odata/parser_priv.h"
+#include "odata/search_parse.h"
 
 typedef bool (*transformation_fn)(struct parser *p, struct transformation *t);
 
@@ -181,7 +182,7 @@ static bool parse_hierarchy(struct parser *p, struct hierarchy **out)
     struct hierarchy *h = ARENA_NEW(p->lx.arena, struct hierarchy);
     *out = h;
     if (h == NULL) {
-        return odata_error_too_complex(p->lx.err);
+        return arena_fail(p->lx.arena, p->lx.err);
     }
     if (parser_token(p) != TOKEN_DOLLAR || !str_ieq(p->lx.token.text, STR("$root"))) {
         return parser_unexpected(p, "$root/ and a collection");
@@ -246,7 +247,7 @@ static bool parse_related(struct parser *p, struct transformation *t)
 static bool parse_order(struct parser *p, struct transformation *t)
 {
     t->order = ARENA_NEW(p->lx.arena, struct query);
-    return t->order == NULL ? odata_error_too_complex(p->lx.err) : parser_orderby(p, t->order);
+    return t->order == NULL ? arena_fail(p->lx.arena, p->lx.err) : parser_orderby(p, t->order);
 }
 
 static bool parse_traverse(struct parser *p, struct transformation *t)
@@ -364,6 +365,19 @@ static bool parse_filter(struct parser *p, struct transformation *t)
     return parser_expr(p, &t->expr);
 }
 
+static bool set_search(struct parser *p, struct transformation *t, size_t offset, struct str text)
+{
+    if (text.len == 0) {
+        return parser_unexpected(p, "something to search for");
+    }
+    t->search = ARENA_NEW(p->lx.arena, struct query);
+    if (t->search == NULL) {
+        return arena_fail(p->lx.arena, p->lx.err);
+    }
+    t->search->search = (struct raw_option){true, text};
+    return search_parse(p->lx.arena, text, p->lx.where, offset, &t->search->search_expr, p->lx.err);
+}
+
 /* The text up to the parenthesis that closes; `)` hides in quotes. */
 static bool parse_search(struct parser *p, struct transformation *t)
 {
@@ -379,10 +393,9 @@ static bool parse_search(struct parser *p, struct transformation *t)
         } else if (c == '(') {
             depth++;
         } else if (c == ')' && depth-- == 0) {
-            t->search = str_trim(str_slice(p->lx.text, start, at));
             p->lx.pos = at;
-            return t->search.len == 0 ? parser_unexpected(p, "something to search for")
-                                      : lexer_next(&p->lx);
+            return set_search(p, t, start, str_trim(str_slice(p->lx.text, start, at))) &&
+                   lexer_next(&p->lx);
         }
     }
     return lexer_fail(&p->lx, p->lx.text.len, "expected ')', but the text ends");
@@ -535,7 +548,7 @@ static bool parse_sequence(struct parser *p, struct sequence **out)
 {
     struct sequence *s = ARENA_NEW(p->lx.arena, struct sequence);
     if (s == NULL) {
-        return odata_error_too_complex(p->lx.err);
+        return arena_fail(p->lx.arena, p->lx.err);
     }
     *out = s;
     for (;;) {

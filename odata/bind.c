@@ -69,9 +69,6 @@ bool bind_refuse_later(struct binder *b, const struct query *q)
                                                later[i].name);
         }
     }
-    if (q->apply != NULL) {
-        return odata_error_not_implemented(b->err, "$apply", "$apply is not implemented");
-    }
     return true;
 }
 
@@ -105,6 +102,7 @@ static bool check_fit(struct binder *b, const struct query *q, enum fits kind)
         {q->orderby_count > 0, ROWS | REFS | COUNT, COMPLEX, "$orderby", ODATA_CODE_BAD_ORDERBY},
         {q->has_select, ROWS | ENTITY | COUNT, COMPLEX, "$select", ODATA_CODE_BAD_SELECT},
         {q->has_expand, ROWS | ENTITY | COUNT, COMPLEX, "$expand", ODATA_CODE_BAD_EXPAND},
+        {q->apply != NULL, ROWS | COUNT, 0, "$apply", ODATA_CODE_BAD_APPLY},
         {q->compute_count > 0, ROWS | ENTITY | REFS | COUNT, COMPLEX, "$compute",
          ODATA_CODE_BAD_COMPUTE},
         {q->has_top, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$top", ODATA_CODE_BAD_QUERY_OPTION},
@@ -135,6 +133,21 @@ static uint64_t fold(uint64_t hash, struct str text)
     return str_hash_more(hash, STR("/"));
 }
 
+static uint64_t hash_apply(struct binder *b, uint64_t hash, const struct query *q)
+{
+    struct bytes text;
+    bytes_init(&text, LIMIT_REQUEST_ARENA_BYTES);
+    sequence_dump(q->apply, &text);
+    for (const struct alias *a = b->request->aliases; a != NULL; a = a->next) {
+        bytes_put_str(&text, a->name);
+        bytes_put_char(&text, '=');
+        bytes_put_str(&text, a->text);
+    }
+    hash = fold(hash, bytes_str(&text));
+    bytes_fini(&text);
+    return hash;
+}
+
 /*
  * What the order of the rows and their choice depend on: path, $filter and $orderby. The token says
  * how far the rows are; $top, $select and $expand may say something else on the next page.
@@ -150,6 +163,7 @@ static uint64_t token_check(struct binder *b, const struct read *read, const str
             hash = fold(hash, step->key_values[k]->text);
         }
     }
+    hash = q->apply == NULL ? hash : hash_apply(b, hash, q);
     for (size_t i = 0; i < q->compute_count; i++) {
         hash = bind_hash_expr(b, fold(hash, q->compute[i].alias), q->compute[i].expr);
     }
@@ -243,7 +257,7 @@ static bool bind_computed(struct binder *b, const struct query *q, struct read *
 {
     struct path_step *steps = ARENA_ARRAY(b->arena, read->step_count, struct path_step);
     if (steps == NULL) {
-        return odata_error_too_complex(b->err);
+        return arena_fail(b->arena, b->err);
     }
     struct source *source =
         bind_compute(b, &clause_compute, read->source, q->compute, q->compute_count);
@@ -278,6 +292,9 @@ static bool bind_rows(struct binder *b, const struct bound_path *path, const str
     struct read *read = path->read;
     if (read->value != NULL) {
         return true;
+    }
+    if (q->apply != NULL && !bind_apply(b, q->apply, read)) {
+        return false;
     }
     if (q->compute_count > 0 && !bind_computed(b, q, read)) {
         return false;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* $compute, and the transformation of that name: a SELECT that adds columns to rows. */
-#include "odata/apply.h"
-#include "odata/bind_priv.h"
-#include "odata/derived.h"
+#include "odata/apply_priv.h"
 
 static bool mentions(const struct expr *e, const struct compute_item *items, size_t count);
 
@@ -45,55 +43,47 @@ static size_t count_independent(const struct compute_item *items, size_t from, s
     return end - from;
 }
 
-static bool bind_items(struct binder *b, const struct clause *c, struct derived *d,
-                       const struct compute_item *items, size_t count, struct property *made)
+static bool bind_item(struct binder *b, const struct clause *c, struct derived *d,
+                      const struct compute_item *items, size_t at, struct property *out)
 {
-    const struct entity_type *type = d->from->type;
+    const struct compute_item *item = &items[at];
     struct scope scope = {.root = d->from, .clause = c};
-    struct derived_column *columns = ARENA_ARRAY(b->arena, count, struct derived_column);
-    if (columns == NULL) {
-        return odata_error_too_complex(b->err);
+    if (!bind_check_alias(b, c, d->from->type, item->alias, item->offset)) {
+        return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!bind_check_alias(b, c, type, items[i].alias, items[i].offset)) {
-            return false;
+    for (size_t k = 0; k < at; k++) {
+        if (str_eq(items[k].alias, item->alias)) {
+            return bind_fail_name(b, c, item->offset, item->alias, "is given twice");
         }
-        for (size_t k = 0; k < i; k++) {
-            if (str_eq(items[k].alias, items[i].alias)) {
-                return bind_fail_name(b, c, items[i].offset, items[i].alias, "is given twice");
-            }
-        }
-        const struct bound_expr *value = bind_expr(b, &scope, items[i].expr);
-        if (value == NULL || !bind_check_value(b, c, items[i].expr, value) ||
-            !bind_new_property(b, type, items[i].alias, value, &made[i])) {
-            return false;
-        }
-        columns[i] = (struct derived_column){.property = &made[i], .expr = value};
     }
-    d->columns = columns;
-    d->column_count = count;
-    return true;
+    const struct bound_expr *value = bind_expr(b, &scope, item->expr);
+    if (value == NULL || !bind_check_value(b, c, item->expr, value)) {
+        return false;
+    }
+    const struct property *p = bind_add_column(b, d, item->alias, value, COLUMN_VALUE);
+    if (p != NULL) {
+        *out = *p;
+    }
+    return p != NULL;
 }
 
 static struct source *compute_once(struct binder *b, const struct clause *c, struct source *from,
                                    const struct compute_item *items, size_t count)
 {
-    struct derived *d = ARENA_NEW(b->arena, struct derived);
+    struct applying x = {.b = b, .in = from};
+    struct derived *d = bind_derive(b, from);
     struct property *made = ARENA_ARRAY(b->arena, count, struct property);
-    if (d == NULL || made == NULL) {
-        odata_error_too_complex(b->err);
+    if (made == NULL) {
+        arena_fail(b->arena, b->err);
         return NULL;
     }
-    d->from = from;
-    if (!bind_pass_all(b, from->type, d) || !bind_items(b, c, d, items, count, made)) {
-        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (d == NULL || !bind_item(b, c, d, items, i, &made[i])) {
+            return NULL;
+        }
     }
     const struct entity_type *type = bind_extend_type(b, from->type, made, count);
-    struct source *out = type == NULL ? NULL : bind_source_new(b, type);
-    if (out != NULL) {
-        out->derived = d;
-    }
-    return out;
+    return type != NULL && bind_derived(&x, d, type) ? x.in : NULL;
 }
 
 struct source *bind_compute(struct binder *b, const struct clause *c, struct source *from,

@@ -141,6 +141,23 @@ static void put_expand(struct binder *b, struct bytes *out, const struct expand_
     }
 }
 
+/* The items of $select, each once. */
+static void put_selected(struct bytes *out, const struct query *q, bool *any)
+{
+    for (size_t i = 0; i < q->select_count; i++) {
+        if (is_listed(q, i)) {
+            continue;
+        }
+        put_separator(out, any);
+        for (size_t k = 0; k < q->select[i].path_count; k++) {
+            if (k > 0) {
+                bytes_put_char(out, '/');
+            }
+            put_name(out, q->select[i].path[k]);
+        }
+    }
+}
+
 static void put_select_list(struct binder *b, struct bytes *out, const struct query *q)
 {
     bool any = false;
@@ -152,20 +169,61 @@ static void put_select_list(struct binder *b, struct bytes *out, const struct qu
             put_name(out, q->compute[i].alias);
         }
     }
-    for (size_t i = 0; i < q->select_count; i++) {
-        if (is_listed(q, i)) {
-            continue;
-        }
-        put_separator(out, &any);
-        for (size_t k = 0; k < q->select[i].path_count; k++) {
-            if (k > 0) {
-                bytes_put_char(out, '/');
-            }
-            put_name(out, q->select[i].path[k]);
-        }
-    }
+    put_selected(out, q, &any);
     for (size_t i = 0; i < q->expand_count; i++) {
         put_expand(b, out, &q->expand[i], &any);
+    }
+    if (any) {
+        bytes_put_char(out, ')');
+    }
+}
+
+/* The members that a type made by $apply has in all of its rows. */
+static void put_type_list(struct bytes *out, const struct query *q, const struct entity_type *t,
+                          bool *any)
+{
+    bool all = t->transient || t->structure != NULL;
+    for (size_t i = 0; !q->has_select && i < t->property_count; i++) {
+        const struct property *p = &t->properties[i];
+        if ((!all && !p->dynamic) || p->structures != 0) {
+            continue;
+        }
+        if (!all && !*any) {
+            put_separator(out, any);
+            bytes_put_char(out, '*');
+        }
+        put_separator(out, any);
+        put_name(out, p->name);
+    }
+    for (size_t i = 0; !q->has_expand && i < t->navigation_count; i++) {
+        static const struct query none;
+        const struct navigation *n = &t->navigations[i];
+        bool inside = false;
+        if (!n->expanded || n->structures != 0) {
+            continue;
+        }
+        put_separator(out, any);
+        put_name(out, n->name);
+        if (n->embedded) {
+            put_type_list(out, &none, n->target, &inside);
+        }
+        bytes_put_str(out, inside ? STR(")") : STR("()"));
+    }
+}
+
+/* The same with what $select and $expand say about it (Data Aggregation 3.1.1). */
+static void put_applied_list(struct binder *b, struct bytes *out, const struct query *q,
+                             const struct entity_type *t)
+{
+    bool any = false;
+    put_selected(out, q, &any);
+    put_type_list(out, q, t, &any);
+    for (size_t i = 0; i < q->expand_count; i++) {
+        put_expand(b, out, &q->expand[i], &any);
+    }
+    if (!any && t->structure != NULL) {
+        put_separator(out, &any);
+        BYTES_PUT_LITERAL(out, "@Core.AnyStructure");
     }
     if (any) {
         bytes_put_char(out, ')');
@@ -212,7 +270,11 @@ static void put_fragment(struct binder *b, struct bytes *out, const struct bound
             break;
         }
         put_name(out, path->read->type->set->name);
-        put_select_list(b, out, q);
+        if (q->apply != NULL) {
+            put_applied_list(b, out, q, path->read->source->type);
+        } else {
+            put_select_list(b, out, q);
+        }
         if (path->kind == PLAN_ENTITY) {
             BYTES_PUT_LITERAL(out, "/$entity");
         }

@@ -33,6 +33,10 @@ static bool check_options(struct binder *b, const struct expanding *x)
     if (!bind_refuse_later(b, q)) {
         return false;
     }
+    if (q->apply != NULL) {
+        return odata_error_not_implemented(b->err, "$apply",
+                                           "$apply inside of $expand is not implemented");
+    }
     bool rows = x->navigation->collection && !x->count; /* there are rows to choose among */
     const struct {
         bool given;
@@ -90,7 +94,8 @@ static const struct selection *select_target(struct binder *b, const struct expa
         return NULL;
     }
     selection->ref_only = x->ref;
-    if (x->options != NULL && !bind_expand(b, target, x->options, selection)) {
+    static const struct query none;
+    if (!bind_expand(b, target, x->options == NULL ? &none : x->options, selection)) {
         return NULL;
     }
     return expand_again(b, x, target, selection) ? selection : NULL;
@@ -341,9 +346,25 @@ static bool is_star(const struct expand_item *item)
     return item->path_count == 1 && str_eq(item->path[0], STR("*"));
 }
 
+/* What $apply has left in the rows is written when nothing else is asked (Data Aggregation 3.1). */
+static bool expand_default(struct binder *b, struct source *source, struct selection *selection)
+{
+    for (size_t i = 0; i < source->type->navigation_count; i++) {
+        const struct navigation *n = &source->type->navigations[i];
+        const struct expanding x = {.source = source, .navigation = n, .levels = 1};
+        if (n->expanded && !expand_one(b, &x, selection)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool bind_expand(struct binder *b, struct source *source, const struct query *q,
                  struct selection *selection)
 {
+    if (!q->has_expand) {
+        return expand_default(b, source, selection);
+    }
     /* What is named comes before what `*` adds (URL Conventions 5.1.3). */
     for (size_t i = 0; i < q->expand_count; i++) {
         if (!is_star(&q->expand[i]) && !expand_item(b, source, &q->expand[i], selection)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "odata/bind_priv.h"
+#include "odata/derived.h"
 #include "odata/limits.h"
 
 static bool is_ordered_by(const struct read *read, const struct source *source,
@@ -7,12 +8,25 @@ static bool is_ordered_by(const struct read *read, const struct source *source,
 {
     for (size_t i = 0; i < read->order_count; i++) {
         const struct bound_expr *e = read->order[i].expr;
-        if (e->kind == BOUND_PROPERTY && e->source == source && e->property == p &&
-            e->part_count == 0) {
+        if (e->kind == BOUND_PROPERTY && e->source == source && e->part_count == 0 &&
+            str_eq(e->property->column, p->column)) {
             return true;
         }
     }
     return false;
+}
+
+static bool add_property(struct binder *b, struct source *source, const struct sorted *item,
+                         struct read *read)
+{
+    if (is_ordered_by(read, source, item->property)) {
+        return true;
+    }
+    const struct bound_expr *e = bind_property_expr(b, source, item->property);
+    if (e != NULL) {
+        read->order[read->order_count++] = (struct bound_order){e, item->descending};
+    }
+    return e != NULL;
 }
 
 static bool bind_item(struct binder *b, const struct scope *s, const struct order_item *item,
@@ -36,12 +50,15 @@ static bool bind_item(struct binder *b, const struct scope *s, const struct orde
 bool bind_order(struct binder *b, const struct scope *s, const struct query *q, bool total,
                 struct read *read)
 {
-    const struct key *key = &s->root->type->key;
+    const struct derived *d = s->root->derived;
+    const struct key *key = d != NULL && d->unique != NULL ? d->unique : &s->root->type->key;
+    size_t sorted_count = d == NULL ? 0 : d->sorted_count;
     if (q->orderby_count > LIMIT_ORDERBY_ITEMS) {
         return odata_error_set(b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX, "$orderby",
                                "$orderby has more than %d items", (int)LIMIT_ORDERBY_ITEMS);
     }
-    read->order = ARENA_ARRAY(b->arena, q->orderby_count + 1 + key->count, struct bound_order);
+    read->order =
+        ARENA_ARRAY(b->arena, q->orderby_count + 1 + sorted_count + key->count, struct bound_order);
     if (read->order == NULL) {
         return arena_fail(b->arena, b->err);
     }
@@ -58,15 +75,16 @@ bool bind_order(struct binder *b, const struct scope *s, const struct query *q, 
             return false;
         }
     }
-    for (size_t i = 0; total && i < key->count; i++) {
-        if (is_ordered_by(read, s->root, key->properties[i])) {
-            continue;
-        }
-        const struct bound_expr *e = bind_property_expr(b, s->root, key->properties[i]);
-        if (e == NULL) {
+    for (size_t i = 0; i < sorted_count; i++) {
+        if (!add_property(b, s->root, &d->sorted[i], read)) {
             return false;
         }
-        read->order[read->order_count++] = (struct bound_order){e, false};
+    }
+    for (size_t i = 0; total && i < key->count; i++) {
+        const struct sorted item = {key->properties[i], false};
+        if (!add_property(b, s->root, &item, read)) {
+            return false;
+        }
     }
     return true;
 }

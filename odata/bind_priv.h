@@ -254,15 +254,17 @@ bool bind_check_value(struct binder *b, const struct clause *c, const struct exp
 /* from with more properties; the columns of all the others stay. NULL when memory is short. */
 const struct entity_type *bind_extend_type(struct binder *b, const struct entity_type *from,
                                            const struct property *more, size_t count) NODISCARD;
-/* d passes on every property of t. */
-struct derived;
-bool bind_pass_all(struct binder *b, const struct entity_type *t, struct derived *d) NODISCARD;
 
 /* bind_compute.c */
 
 /* The rows of `from` with the items as further properties; $it moves along. NULL fills the error. */
 struct source *bind_compute(struct binder *b, const struct clause *c, struct source *from,
                             const struct compute_item *items, size_t count) NODISCARD;
+
+/* bind_apply.c */
+
+/* The rows that $apply makes of the rows of read, as the rows of read. */
+bool bind_apply(struct binder *b, const struct sequence *s, struct read *read) NODISCARD;
 
 /* bind_orderby.c */
 

@@ -67,6 +67,10 @@ struct source *bind_source_join(struct binder *b, struct source *from, const str
             return NULL;
         }
         bind_source_attach(from, via, s);
+        if (via->embedded) {
+            s->embedded = true;
+            s->number = from->number;
+        }
     }
     if (in_filter) {
         mark_in_filter(s);

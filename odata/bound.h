@@ -22,6 +22,7 @@
 struct source {
     const struct entity_type *type;
     const struct derived *derived; /* odata/derived.h; NULL: the rows are those of type's table */
+    const struct source *shared;   /* the rows have a name in the statement: that of this source */
     struct source *root;           /* itself for a root */
     struct source *from;           /* not a root: where via starts */
     const struct navigation *via;  /* not a root: a to-one navigation */
@@ -169,6 +170,7 @@ struct read {
     uint64_t token_check; /* hash of the query that a skip token belongs to */
     uint64_t rows_before; /* rows of the earlier pages, from the skip token */
 
+    const struct read *applied_path; /* with $apply: the path, when it is more than a set */
     struct source *source;
     const struct path_step *steps; /* the last one's source is this read's source */
     size_t step_count;             /* 0 for an expanded collection */

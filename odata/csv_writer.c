@@ -35,7 +35,7 @@ static bool count_columns(const struct shape *shape, size_t *io_count, struct od
                                    "application/x-ndjson and application/json have",
                                    STR_ARG(name));
         }
-        if (m->kind != MEMBER_TO_ONE) {
+        if (m->kind != MEMBER_TO_ONE && m->kind != MEMBER_OBJECT) {
             *io_count += m->kind != MEMBER_CONSTANT;
         } else if (!count_columns(m->shape, io_count, err)) {
             return false;
@@ -58,12 +58,14 @@ static bool add_columns(struct arena *a, struct csv_table *table, const struct s
                                                  STR_ARG(column.name))) {
             return false;
         }
-        if (m->kind != MEMBER_TO_ONE) {
+        if (m->kind != MEMBER_TO_ONE && m->kind != MEMBER_OBJECT) {
             table->columns[table->count++] = column;
             continue;
         }
-        column.guarded = true;
-        column.guard = m->field;
+        if (m->kind == MEMBER_TO_ONE) {
+            column.guarded = true;
+            column.guard = m->field;
+        }
         if (!add_columns(a, table, m->shape, &column)) {
             return false;
         }
@@ -132,6 +134,7 @@ static void put_column(struct bytes *out, const struct csv_column *c, const stru
         break;
     case MEMBER_CONSTANT:
     case MEMBER_TO_ONE:
+    case MEMBER_OBJECT:
     case MEMBER_TO_MANY:
         break; /* no columns */
     }

@@ -4,7 +4,7 @@
  *
  * A struct source with a struct derived is read as `(SELECT ...) AS tN`. Its type is made for the
  * request: properties whose columns are those of the SELECT list. So whatever can be done with a
- * table's rows can be done with these.
+ * table's rows can be done with these. A column keeps its name through all further SELECTs.
  *
  * Owns: nothing; it lives in the request's arena.
  */
@@ -13,42 +13,95 @@
 
 #include "odata/bound.h"
 
-/* The standard aggregation methods (Data Aggregation 3.2.1.4), and $count. */
-enum aggregate_method {
-    AGGREGATE_NONE, /* the value itself */
-    AGGREGATE_SUM,
-    AGGREGATE_MIN,
-    AGGREGATE_MAX,
-    AGGREGATE_AVERAGE,
-    AGGREGATE_COUNTDISTINCT,
-    AGGREGATE_ROWS, /* the number of rows */
+/* What a column that is made here holds. */
+enum column_function {
+    COLUMN_VALUE, /* the expression itself */
+    /* of a group: the standard aggregation methods (Data Aggregation 3.2.1.4), and $count */
+    COLUMN_SUM,
+    COLUMN_MIN,
+    COLUMN_MAX,
+    COLUMN_AVERAGE,
+    COLUMN_COUNTDISTINCT,
+    COLUMN_COUNT, /* of the rows */
+    /* over the window of struct derived */
+    COLUMN_ROW_NUMBER,
+    COLUMN_SUM_BEFORE, /* of the rows before this one */
+    COLUMN_TOTAL,      /* of all rows */
 };
 
-/* A column of the SELECT list that is made here: `expr AS "column of property"`. */
+/* `function(expr) AS "column of property"` */
 struct derived_column {
     const struct property *property;
-    const struct bound_expr *expr; /* NULL for AGGREGATE_ROWS */
-    enum aggregate_method method;
+    const struct bound_expr *expr; /* NULL for COLUMN_COUNT and COLUMN_ROW_NUMBER */
+    enum column_function function;
+};
+
+/* What rows are ordered by. */
+struct sorted {
+    const struct property *property;
+    bool descending;
+};
+
+enum derived_kind {
+    DERIVED_SELECT, /* from one source */
+    DERIVED_UNION,  /* the rows of all parts: concat, rollup */
+    DERIVED_MERGE,  /* parts with a row for each group at most: one row of them for each group */
+};
+
+/* A SELECT of a union or a merge. */
+struct derived_part {
+    struct source *source;
+    const struct property **columns; /* of source, one for each output; NULL: the part has none */
+    unsigned structure;              /* UNION: the number of its first structure */
+    const struct bound_order *order; /* UNION: its rows keep this order */
+    size_t order_count;
 };
 
 /*
- * SELECT passed, columns FROM from [joins] [WHERE filter] [GROUP BY the columns without a method]
- * [ORDER BY order] [LIMIT top OFFSET skip]
+ * SELECT: passed, columns FROM from [joins] [JOIN join_to] [WHERE filter] [GROUP BY passed]
+ *         [ORDER BY order] [LIMIT top OFFSET skip]
+ * UNION:  a SELECT of the outputs for each part, in their order; the first output is the number of
+ *         the row's structure, the second its place in its part
+ * MERGE:  the outputs, of which the first key_count say which rows are one
  */
 struct derived {
-    struct source *from;     /* a root: a table, or derived itself */
-    const struct read *path; /* or the rows that a resource path leads to; its source is from */
+    enum derived_kind kind;
+    struct source *from;            /* a root: a table, or derived itself */
+    const struct read *path;        /* or the rows that a path leads to; its source is from */
     const struct property **passed; /* columns of from that keep their names */
     size_t passed_count;
-    const struct derived_column *columns;
+    struct derived_column *columns;
     size_t column_count;
     const struct bound_expr *filter;
     bool grouped;
+    bool distinct;
+    const struct navigation *join; /* to many: a row for each target */
+    const struct source *join_from;
+    struct source *join_to;
+    bool outer; /* and one where there is none */
     const struct bound_order *order;
     size_t order_count;
+    bool window;                         /* order is that of the window, not of the rows */
+    const struct bound_expr **partition; /* of the window */
+    size_t partition_count;
     bool has_top;
     uint64_t top;
     uint64_t skip;
+
+    struct derived_part *parts;
+    size_t part_count;
+    const struct property **outputs;
+    size_t output_count;
+    size_t key_count;
+    const struct source *shared; /* UNION, MERGE: what several parts read, under a name */
+
+    const struct property **hidden; /* columns of these rows that type does not show */
+    size_t hidden_count;
+    const struct sorted *sorted; /* the order of these rows */
+    size_t sorted_count;
+    const struct key *unique; /* what tells one row from another; NULL: the type's key */
+    bool costly;              /* to be read once: more than a choice of a table's rows */
+    bool repeats;             /* one entity may be there more than once */
 };
 
 #endif

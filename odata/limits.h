@@ -17,6 +17,8 @@ enum {
     LIMIT_EXPR_HEIGHT = 512,
     /* Set transformations of a request, nested ones included: each can be a SELECT of its own. */
     LIMIT_TRANSFORMATIONS = 64,
+    /* Kinds of rows that one answer mixes (concat, rollup): bits of a mask. */
+    LIMIT_STRUCTURES = 64,
     /* Segments of a resource path, and of a path in an expression. */
     LIMIT_PATH_SEGMENTS = 64,
     /* Lists of options inside each other, of $select and $count too, which nest without $expand. */

@@ -61,6 +61,7 @@ struct property {
     bool computed;          /* GENERATED ALWAYS: never written by a client */
     bool has_default;       /* may be left out when an entity is created */
     bool dynamic;           /* made for a request: $metadata does not know it */
+    uint64_t structures;    /* with entity_type.structure: bit i: in rows of structure i; 0: all */
 };
 
 struct enum_type {
@@ -111,6 +112,10 @@ struct navigation {
     bool collection;               /* to many */
     bool nullable;                 /* to one: there may be none */
     bool dependent;                /* this side holds the foreign key: ReferentialConstraint */
+    /* Made for a request. */
+    bool embedded;       /* the target's columns stand in the row of the source */
+    bool expanded;       /* written unless $expand says otherwise */
+    uint64_t structures; /* as in struct property */
 };
 
 /* Columns that identify a row: the key, or an alternate key. */
@@ -158,6 +163,11 @@ struct entity_type {
     struct search_source search;
     double estimated_rows; /* pg_class.reltuples; negative when never analysed */
     uint32_t oid;          /* pg_class.oid */
+    /* Made for a request ($apply). */
+    bool transient;                   /* rows without an id */
+    const struct property *structure; /* its value says which members a row has; NULL: all */
+    size_t structure_count;
+    uint64_t identified; /* bit i: rows of structure i have an id; 0: all, unless transient */
     /* Filled in by model_seal(): open-addressed tables of indexes + 1, 0 = free. */
     const uint32_t *property_hash;
     size_t property_hash_size;

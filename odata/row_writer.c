@@ -47,12 +47,31 @@ static bool push(struct row_writer *w, struct row_frame frame)
     return true;
 }
 
+/* The shape of one row: one of its variants, when its rows differ. */
+static const struct shape *shape_of(const struct row_writer *w, const struct shape *shape,
+                                    const struct field *fields)
+{
+    if (LIKELY(shape->variant_count == 0)) {
+        return shape;
+    }
+    const struct field *field = &fields[shape->variant_field];
+    uint64_t number;
+    if (field->len < 0 || !str_to_u64((struct str){field->ptr, (size_t)field->len}, &number) ||
+        number >= shape->variant_count) {
+        w->out->failed = true;
+        return shape;
+    }
+    return &shape->variants[number];
+}
+
 void row_writer_begin(struct row_writer *w, const struct shape *shape, const struct field *fields,
                       char separator)
 {
     w->depth = 1;
-    w->stack[0] = (struct row_frame){
-        .kind = FRAME_OBJECT, .shape = shape, .fields = fields, .separator = separator};
+    w->stack[0] = (struct row_frame){.kind = FRAME_OBJECT,
+                                     .shape = shape_of(w, shape, fields),
+                                     .fields = fields,
+                                     .separator = separator};
 }
 
 static void close_bracket(struct bytes *out, char separator, char open, char closing)
@@ -224,7 +243,8 @@ static void put_members(struct row_writer *w, struct row_frame *f)
             put_count(w, &fields[m->field]);
             break;
         case MEMBER_TO_ONE:
-            if (fields[m->field].len < 0) {
+        case MEMBER_OBJECT:
+            if (m->kind == MEMBER_TO_ONE && fields[m->field].len < 0) {
                 BYTES_PUT_LITERAL(out, "null");
                 break;
             }

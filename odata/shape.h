@@ -70,6 +70,7 @@ enum member_kind {
     MEMBER_LINK,     /* label, then the quoted link */
     MEMBER_COUNT,    /* label, then field as a number: `"Items@odata.count":3` */
     MEMBER_TO_ONE,   /* label, then the object of shape, or null when field is null */
+    MEMBER_OBJECT,   /* label, then the object of shape, which is always there */
     MEMBER_TO_MANY,  /* label, then the array of the rows of level, each of shape */
 };
 
@@ -81,13 +82,18 @@ struct member {
     bool collection_null_is_empty; /* VALUE: a null collection is written as [] */
     const struct value_form *form; /* VALUE */
     const struct row_link *link;   /* LINK */
-    const struct shape *shape;     /* TO_ONE, TO_MANY */
+    const struct shape *shape;     /* TO_ONE, OBJECT, TO_MANY */
     unsigned level;                /* TO_MANY: which level of the row source */
+    uint64_t structures; /* bit i: in rows of structure i; 0: in all. Only to make variants of */
 };
 
 struct shape {
-    const struct member *members;
+    const struct member *members; /* all that a row can have */
     size_t count;
+    /* Rows that differ in their members: the number in a field says which variant a row is. */
+    const struct shape *variants;
+    size_t variant_count; /* 0: every row is as members say */
+    unsigned variant_field;
 };
 
 #endif

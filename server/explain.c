@@ -62,7 +62,7 @@ static const struct sql_statement *statement_at(const struct sql_read *sql, size
 }
 
 static const struct member plan_member = {.kind = MEMBER_VALUE, .label = {STR_INIT("\"plan\":")}};
-static const struct shape plan_shape = {&plan_member, 1};
+static const struct shape plan_shape = {.members = &plan_member, .count = 1};
 
 bool explain_begin(struct arena *a, struct bytes *out, const struct sql_read *sql,
                    const struct sql_read **out_read, struct odata_error *err)

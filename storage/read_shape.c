@@ -11,8 +11,9 @@ struct shaping {
     struct columns *columns;
     struct member *members;
     size_t count;
-    bool full;          /* odata.metadata=full */
-    const char *prefix; /* of control information: "odata." in 4.0 */
+    bool full;           /* odata.metadata=full */
+    uint64_t structures; /* of the members that are being added; 0: all */
+    const char *prefix;  /* of control information: "odata." in 4.0 */
 };
 
 static bool no_room(const struct shaping *s)
@@ -24,6 +25,7 @@ static struct member *add_member(struct shaping *s, enum member_kind kind)
 {
     struct member *m = &s->members[s->count++];
     m->kind = kind;
+    m->structures = s->structures;
     return m;
 }
 
@@ -89,6 +91,15 @@ static bool add_link(struct shaping *s, struct str name, const char *annotation,
 static bool add_entity_metadata(struct shaping *s)
 {
     const struct entity_type *type = s->source->type;
+    if (type->transient) {
+        if (type->set == NULL) {
+            return true; /* a part of such a row */
+        }
+        /* It has no id, and says so (JSON Format 4.5.8). */
+        struct member *none = add_member(s, MEMBER_CONSTANT);
+        return arena_format(s->r->arena, &none->label, "\"@%sid\":null", s->prefix) || no_room(s);
+    }
+    s->structures = type->identified;
     struct member *m = add_member(s, MEMBER_CONSTANT);
     if (!arena_format(s->r->arena, &m->label, "\"@%stype\":\"#%.*s.%.*s\"", s->prefix,
                       STR_ARG(type->namespace), STR_ARG(type->name))) {
@@ -168,6 +179,13 @@ static bool add_count(struct shaping *s, const struct expansion *x)
            columns_add(s->r, s->columns, &column, &m->field);
 }
 
+static bool add_embedded(struct shaping *s, const struct expansion *x)
+{
+    struct member *m = add_member(s, MEMBER_OBJECT);
+    return put_label(s, m, x->navigation->name, "") &&
+           read_shape_entity(s->r, x->selection, x->source, s->level, s->columns, &m->shape);
+}
+
 static bool add_to_one(struct shaping *s, const struct expansion *x)
 {
     struct member *m = add_member(s, MEMBER_TO_ONE);
@@ -185,6 +203,9 @@ static bool add_expansion(struct shaping *s, const struct expansion *x)
     }
     if (x->count_only) {
         return true;
+    }
+    if (x->navigation->embedded) {
+        return add_embedded(s, x);
     }
     if (!x->navigation->collection) {
         return add_to_one(s, x);
@@ -208,6 +229,7 @@ static bool add_members(struct shaping *s, const struct selection *selection)
         return false;
     }
     for (size_t i = 0; i < selection->property_count; i++) {
+        s->structures = selection->properties[i]->structures;
         if (!add_property(s, selection->properties[i])) {
             return false;
         }
@@ -216,7 +238,8 @@ static bool add_members(struct shaping *s, const struct selection *selection)
     for (size_t i = 0; i < type->navigation_count; i++) {
         const struct navigation *n = &type->navigations[i];
         const struct expansion *x = find_expansion(selection, n);
-        if (s->full && is_linked(selection, n) && !add_navigation_links(s, n)) {
+        s->structures = n->structures;
+        if (s->full && !type->transient && is_linked(selection, n) && !add_navigation_links(s, n)) {
             return false;
         }
         if (x != NULL && !add_expansion(s, x)) {
@@ -245,6 +268,59 @@ static bool finish(const struct shaping *s, const struct shape **out)
     return true;
 }
 
+static bool vary(struct shaping *s, const struct shape *all, uint64_t structure, struct shape *out)
+{
+    struct member *members = ARENA_ARRAY(s->r->arena, all->count, struct member);
+    if (members == NULL) {
+        return no_room(s);
+    }
+    out->members = members;
+    for (size_t i = 0; i < all->count; i++) {
+        struct member *m = &members[out->count];
+        if (all->members[i].structures != 0 && (all->members[i].structures & structure) == 0) {
+            continue;
+        }
+        *m = all->members[i];
+        out->count++;
+        if (m->kind == MEMBER_OBJECT) {
+            struct shape *inner = ARENA_NEW(s->r->arena, struct shape);
+            if (inner == NULL) {
+                return no_room(s);
+            }
+            if (!vary(s, m->shape, structure, inner)) {
+                return false;
+            }
+            m->shape = inner;
+        }
+    }
+    return true;
+}
+
+/* One shape for each structure that the type's rows can have: those of its members. */
+static bool add_variants(struct shaping *s, const struct shape **io_shape)
+{
+    const struct entity_type *type = s->source->type;
+    if (type->structure == NULL) {
+        return true;
+    }
+    struct shape *shape = ARENA_NEW(s->r->arena, struct shape);
+    struct shape *variants = ARENA_ARRAY(s->r->arena, type->structure_count, struct shape);
+    if (shape == NULL || variants == NULL) {
+        return no_room(s);
+    }
+    *shape = **io_shape;
+    for (size_t i = 0; i < type->structure_count; i++) {
+        if (!vary(s, shape, UINT64_C(1) << i, &variants[i])) {
+            return false;
+        }
+    }
+    shape->variants = variants;
+    shape->variant_count = type->structure_count;
+    *io_shape = shape;
+    return columns_add_property(s->r, s->columns, s->source, type->structure,
+                                &shape->variant_field);
+}
+
 bool read_shape_entity(struct reading *r, const struct selection *selection,
                        const struct source *source, size_t level, struct columns *columns,
                        const struct shape **out)
@@ -253,7 +329,8 @@ bool read_shape_entity(struct reading *r, const struct selection *selection,
     s.full = r->options->format.metadata == METADATA_FULL;
     /* type, id and edit link; a property; two links, count and content. */
     size_t most = 3 + selection->property_count + 4 * source->type->navigation_count;
-    return start(&s, most) && add_members(&s, selection) && finish(&s, out);
+    return start(&s, most) && add_members(&s, selection) && finish(&s, out) &&
+           add_variants(&s, out);
 }
 
 bool read_shape_value(struct reading *r, const struct bound_expr *value, struct columns *columns,

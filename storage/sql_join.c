@@ -3,7 +3,9 @@
 
 void sql_put_table(struct sql *s, const struct source *source)
 {
-    if (source->derived != NULL) {
+    if (source->shared != NULL) {
+        sql_put_alias(s, 'w', source->shared->number);
+    } else if (source->derived != NULL) {
         bytes_put_char(s->out, '(');
         sql_put_derived(s, source->derived);
         bytes_put_char(s->out, ')');

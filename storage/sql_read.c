@@ -203,6 +203,12 @@ static bool end_statement(struct reading *r, struct sql *s, struct sql_statement
     return ok || arena_fail(r->arena, r->err);
 }
 
+/* The path whose entities must be there: with $apply it is inside of the rows. */
+static const struct read *guarded(const struct read *read)
+{
+    return read->applied_path != NULL ? read->applied_path : read;
+}
+
 static bool build_root_statement(struct reading *r, const struct read *read,
                                  const struct columns *columns, uint64_t limit,
                                  struct sql_statement *out)
@@ -212,7 +218,8 @@ static bool build_root_statement(struct reading *r, const struct read *read,
     bool is_empty = read->has_top && read->top == 0;
     bool has_limit = !read->single && (limit > 0 || is_empty);
     /* The planner must know limit and offset of the rows: the guard's stands outside of them. */
-    bool is_inside = sql_needs_guard(read) && (has_limit || read->skip > 0);
+    const struct read *path = guarded(read);
+    bool is_inside = sql_needs_guard(path) && (has_limit || read->skip > 0);
     sql_init(&s, r->arena);
     if (is_inside) {
         SQL_PUT(&s, "SELECT * FROM (");
@@ -231,8 +238,8 @@ static bool build_root_statement(struct reading *r, const struct read *read,
     if (is_inside) {
         SQL_PUT(&s, ") AS r");
     }
-    if (sql_needs_guard(read)) {
-        sql_put_guard(&s, read, read->step_count - 2);
+    if (sql_needs_guard(path)) {
+        sql_put_guard(&s, path, path->step_count - 2);
     }
     return end_statement(r, &s, out);
 }
@@ -258,8 +265,9 @@ static bool build_count_statement(struct reading *r, const struct read *read,
     sql_put_path(&s, read, read->step_count - 1);
     sql_put_joins(&s, read->source, true);
     sql_put_path_where(&s, &c, read);
-    if (sql_needs_guard(read)) {
-        sql_put_guard(&s, read, read->step_count - 2);
+    const struct read *path = guarded(read);
+    if (sql_needs_guard(path)) {
+        sql_put_guard(&s, path, path->step_count - 2);
     }
     return end_statement(r, &s, out);
 }
@@ -605,11 +613,11 @@ bool sql_read_build(struct arena *a, const struct plan *plan,
         return arena_fail(a, err);
     }
     out->has_count = read->has_count || read->count_rows;
-    out->guards_parent = sql_needs_guard(read);
+    out->guards_parent = sql_needs_guard(guarded(read));
     /* $top=0, or a page behind the last row of $top: nothing to read but perhaps the count, or
        whether the entity before it is there. */
     bool is_empty = read->has_top && read->top == 0;
-    bool asks_guard = sql_needs_guard(read) && !out->has_count;
+    bool asks_guard = out->guards_parent && !out->has_count;
     out->has_rows = !read->count_rows && (!is_empty || asks_guard);
     if (out->has_count && !build_count_statement(&r, read, &out->count)) {
         return false;

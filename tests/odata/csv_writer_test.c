@@ -67,7 +67,7 @@ END_TEST
 static const struct member city_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"City\":")}, .field = 3, .form = &text_form},
 };
-static const struct shape city = {city_members, 1};
+static const struct shape city = {.members = city_members, .count = 1};
 static const struct member of_members[] = {
     {.kind = MEMBER_CONSTANT, .label = {STR_INIT("\"@odata.type\":\"#a.b\"")}},
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Name\":")}, .field = 1, .form = &text_form},
@@ -78,19 +78,19 @@ static const struct member of_members[] = {
      .form = &text_form},
     {.kind = MEMBER_TO_ONE, .label = {STR_INIT("\"In\":")}, .field = 3, .shape = &city},
 };
-static const struct shape of = {of_members, ARRAY_SIZE(of_members)};
+static const struct shape of = {.members = of_members, .count = ARRAY_SIZE(of_members)};
 static const struct member root_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"ID\":")}, .field = 0, .form = &text_form},
     {.kind = MEMBER_TO_ONE, .label = {STR_INIT("\"Of\":")}, .field = 1, .shape = &of},
     {.kind = MEMBER_COUNT, .label = {STR_INIT("\"Items@odata.count\":")}, .field = 4},
 };
-static const struct shape root = {root_members, ARRAY_SIZE(root_members)};
-static const struct shape one = {root_members, 1};
-static const struct shape nothing = {NULL, 0};
+static const struct shape root = {.members = root_members, .count = ARRAY_SIZE(root_members)};
+static const struct shape one = {.members = root_members, .count = 1};
+static const struct shape nothing = {.members = NULL, .count = 0};
 static const struct member many_members[] = {
     {.kind = MEMBER_TO_MANY, .label = {STR_INIT("\"Items\":")}, .shape = &one, .level = 1},
 };
-static const struct shape many = {many_members, 1};
+static const struct shape many = {.members = many_members, .count = 1};
 
 #define HEADER "ID,Of/Name,Of/Tags,Of/In/City,Items@odata.count\r\n"
 

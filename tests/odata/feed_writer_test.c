@@ -235,59 +235,60 @@ static const struct member rich_members[] = {
      .collection_null_is_empty = true,
      .form = &strings},
 };
-static const struct shape flat = {flat_members, ARRAY_SIZE(flat_members)};
-static const struct shape rich = {rich_members, ARRAY_SIZE(rich_members)};
-static const struct shape nothing = {NULL, 0};
+static const struct shape flat = {.members = flat_members, .count = ARRAY_SIZE(flat_members)};
+static const struct shape rich = {.members = rich_members, .count = ARRAY_SIZE(rich_members)};
+static const struct shape nothing = {.members = NULL, .count = 0};
 
 /* Orders: {ID, Items: [{ID, Parts: [{ID,Name}], Of: to-one}], Customer: to-one {Name, Near: to-one},
    Notes: [{}], End} */
 static const struct member near_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Near\":")}, .field = 2, .form = &string},
 };
-static const struct shape near_shape = {near_members, 1};
+static const struct shape near_shape = {.members = near_members, .count = 1};
 static const struct member customer_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Name\":")}, .field = 1, .form = &string},
     {.kind = MEMBER_TO_ONE, .label = {STR_INIT("\"City\":")}, .field = 2, .shape = &near_shape},
 };
-static const struct shape customer_shape = {customer_members, 2};
+static const struct shape customer_shape = {.members = customer_members, .count = 2};
 static const struct member item_members[] = {
     {.kind = MEMBER_TO_MANY, .label = {STR_INIT("\"Parts\":")}, .shape = &flat, .level = 2},
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Item\":")}, .field = 0, .form = &number},
 };
-static const struct shape item_shape = {item_members, 2};
+static const struct shape item_shape = {.members = item_members, .count = 2};
 static const struct member order_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"ID\":")}, .field = 0, .form = &number},
     {.kind = MEMBER_TO_MANY, .label = {STR_INIT("\"Items\":")}, .shape = &item_shape, .level = 1},
     {.kind = MEMBER_TO_ONE, .label = {STR_INIT("\"Cust\":")}, .field = 1, .shape = &customer_shape},
     {.kind = MEMBER_TO_MANY, .label = {STR_INIT("\"Notes\":")}, .shape = &nothing, .level = 3},
 };
-static const struct shape order_shape = {order_members, ARRAY_SIZE(order_members)};
+static const struct shape order_shape = {.members = order_members,
+                                         .count = ARRAY_SIZE(order_members)};
 static const struct member property_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Name\":")}, .field = 1, .form = &string}};
-static const struct shape property = {property_members, 1};
+static const struct shape property = {.members = property_members, .count = 1};
 static const struct member complex_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Addr\":")}, .field = 1, .form = &address}};
-static const struct shape complex_property = {complex_members, 1};
+static const struct shape complex_property = {.members = complex_members, .count = 1};
 static const struct member list_members[] = {{.kind = MEMBER_VALUE,
                                               .label = {STR_INIT("\"L\":")},
                                               .field = 1,
                                               .collection_null_is_empty = true,
                                               .form = &strings}};
-static const struct shape list_property = {list_members, 1};
+static const struct shape list_property = {.members = list_members, .count = 1};
 static const struct member refused_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Bad\":")}, .field = 0, .form = &refusal}};
-static const struct shape refused = {refused_members, 1};
+static const struct shape refused = {.members = refused_members, .count = 1};
 static const struct member formless_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Name\":")}, .field = 1, .form = &string},
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Odd\":")}, .field = 0, .form = &formless_value}};
-static const struct shape formless = {&formless_members[0], 2};
-static const struct shape formless_property = {&formless_members[1], 1};
+static const struct shape formless = {.members = &formless_members[0], .count = 2};
+static const struct shape formless_property = {.members = &formless_members[1], .count = 1};
 static const struct member null_key_members[] = {
     {.kind = MEMBER_LINK, .label = {STR_INIT("\"@odata.id\":")}, .link = &link}};
-static const struct shape null_key = {null_key_members, 1};
+static const struct shape null_key = {.members = null_key_members, .count = 1};
 static const struct member bad_count_members[] = {
     {.kind = MEMBER_COUNT, .label = {STR_INIT("\"I@odata.count\":")}, .field = 1}};
-static const struct shape bad_count = {bad_count_members, 1};
+static const struct shape bad_count = {.members = bad_count_members, .count = 1};
 
 static const struct script_row no_rows[] = {{-1, {NULL}}};
 static const struct script_row one_row[] = {{0, {"1", "Ch\"ai"}}, {-1, {NULL}}};
@@ -845,7 +846,7 @@ START_TEST(refuses_a_shape_that_is_too_deep)
     for (size_t i = 0; i < 100; i++) {
         members[i] = (struct member){
             .kind = MEMBER_TO_ONE, .label = STR("\"a\":"), .field = 0, .shape = &shapes[i + 1]};
-        shapes[i] = (struct shape){&members[i], 1};
+        shapes[i] = (struct shape){.members = &members[i], .count = 1};
     }
     shapes[100] = flat;
     const struct doc shallow = {.name = "32 levels",

@@ -91,6 +91,9 @@ static const struct golden {
      "phraseto_tsquery('simple'::regconfig, $4::text))) AND (t0.\"id\" > $5::int4)) ORDER BY "
      "ts_rank(" PRODUCT_VECTOR ", (plainto_tsquery('simple'::regconfig, $6::text) && "
      "phraseto_tsquery('simple'::regconfig, $7::text))) DESC, t0.\"id\""},
+    {"groups", "Suppliers?$apply=groupby((Name),aggregate(ID with sum as x))&$filter=x gt 1", 0,
+     "SELECT t3.\"name\", t3.\"c0\" FROM (SELECT t1.\"name\", sum(t1.\"id\")::int8 AS \"c0\" FROM "
+     "\"shop\".\"suppliers\" AS t1 GROUP BY t1.\"name\") AS t3 WHERE (t3.\"c0\" > $1::int8)"},
     {"a list is one parameter", "Suppliers?$filter=ID in (1,2,3)", 0,
      "SELECT t0.\"id\", t0.\"name\" FROM \"shop\".\"suppliers\" AS t0 WHERE (t0.\"id\" = "
      "ANY($1::int4[]))"},
@@ -121,6 +124,9 @@ static const char *const canaries[] = {
     "Customers?$expand=Orders($filter=CustomerID eq 'qzx';$top=1;$count=true)",
     "Customers?$filter=Name eq @p&@p='qzx'",
     "Customers?$filter=Name eq '\";qzx'",
+    "Customers?$apply=filter(Name eq 'qzx')/aggregate($count as n)",
+    "Customers?$apply=groupby((Name),aggregate(Orders/$count as n))/concat(identity,filter(Name eq 'qzx'))",
+    "Customers?$apply=compute(concat(Name,'qzx') as x)/groupby((x))",
 };
 
 static bool has_canary(const struct sql_statement *s, const char *what)

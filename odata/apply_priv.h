@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * apply_priv - what the files that bind $apply share: bind_apply.c, bind_aggregate.c, bind_group.c,
+ * bind_concat.c and bind_derived.c.
+ */
+#ifndef ODATA_APPLY_PRIV_H
+#define ODATA_APPLY_PRIV_H
+
+#include "odata/apply.h"
+#include "odata/bind_priv.h"
+#include "odata/derived.h"
+
+/*
+ * A sequence of transformations on its way. Inside of groupby all groups go through it at once:
+ * the partition is what tells them apart, and each transformation works within it.
+ */
+struct applying {
+    struct binder *b;
+    struct source *in;                 /* the rows so far */
+    const struct property **partition; /* columns of in */
+    size_t partition_count;
+};
+
+/* A member of a row that an aggregation leaves, by its path: Customer, Country. */
+struct leaf {
+    const struct str *path;
+    size_t path_count;
+    const struct property *column;       /* a value; */
+    const struct navigation *navigation; /* or an entity, whose key is in the row */
+    uint64_t structures;                 /* bit i: rows of structure i have it; 0: all */
+};
+
+/* bind_derived.c */
+
+/* A SELECT of all that from has, with its order. NULL fills the error. */
+struct derived *bind_derive(struct binder *b, struct source *from) NODISCARD;
+/* The rows of d: the next input. */
+bool bind_derived(struct applying *x, struct derived *d, const struct entity_type *type) NODISCARD;
+/* The same rows once more, to be read beside the first time. NULL fills the error. */
+struct source *bind_again(struct binder *b, struct source *from) NODISCARD;
+bool bind_hide(struct binder *b, struct derived *d, const struct property *p) NODISCARD;
+/* A column for e in d, which passes on what it has; an own property of the rows stays itself. */
+const struct property *bind_add_column(struct binder *b, struct derived *d, struct str name,
+                                       const struct bound_expr *e,
+                                       enum column_function function) NODISCARD;
+/* $filter on the rows of in. */
+bool bind_keep(struct applying *x, const struct bound_expr *condition) NODISCARD;
+const struct bound_expr *bind_binary_of(struct binder *b, enum operator op, enum edm_type type,
+                                        const struct bound_expr *left,
+                                        const struct bound_expr *right) NODISCARD;
+/* What the rows are told apart by. */
+struct key bind_unique(const struct source *source);
+/* The type whose members are the leaves. */
+struct entity_type *bind_leaf_type(struct binder *b, const struct entity_type *like,
+                                   const struct leaf *leaves, size_t count) NODISCARD;
+
+/* bind_apply.c */
+
+bool bind_sequence(struct applying *x, const struct sequence *s) NODISCARD;
+
+/* bind_aggregate.c */
+
+bool bind_aggregate(struct applying *x, const struct transformation *t) NODISCARD;
+
+/* bind_group.c */
+
+bool bind_groupby(struct applying *x, const struct transformation *t) NODISCARD;
+
+/* bind_concat.c */
+
+/* The rows of all parts, one after the other, as the rows of in. */
+bool bind_union(struct applying *x, struct applying *parts, size_t count, size_t offset) NODISCARD;
+bool bind_concat(struct applying *x, const struct transformation *t) NODISCARD;
+
+#endif
