@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "odata/limits.h"
 #include "server/http_priv.h"
 #include "server/socket_progress.h"
+#include "server/timing.h"
 
 enum {
     /* A client that leaves while it waits is looked for only after so long: most requests are
@@ -19,13 +19,6 @@ enum {
     /* A connection that was told to end and did not is shut again. */
     BROKEN_MS = 2000,
 };
-
-static int64_t clock_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 /* States. */
 
@@ -287,7 +280,7 @@ struct http_exchange *http_exchange_new(struct http_conn *c)
     x->peer = peer == NULL ? NULL : peer->client_addr;
     x->ctx = h->handler.ctx;
     x->admin = c->admin;
-    x->started_us = clock_us();
+    x->started_us = timing_now_us();
     x->target = STR("");
     x->body = STR("");
     return x;

@@ -25,14 +25,52 @@ void reply_begin(struct http_exchange *x, const struct service *s, int status,
     }
 }
 
+/* A field's value is written into the arena; failed when that has no room. */
+static void begin_field(struct http_exchange *x, struct bytes *text)
+{
+    enum {
+        LONGEST = 256,
+    };
+    *text = (struct bytes){
+        .ptr = arena_alloc(&x->arena, LONGEST + 1), .cap = LONGEST, .limit = LONGEST};
+    text->failed = text->ptr == NULL;
+}
+
+/* A field without a value, or without memory for it, is left out. */
+static void end_field(struct http_exchange *x, const char *name, struct bytes *text)
+{
+    if (!bytes_failed(text) && text->len > 0) {
+        text->ptr[text->len] = '\0';
+        http_response_header(x, name, text->ptr);
+    }
+}
+
 void reply_content_type(struct http_exchange *x, const struct response_format *format)
 {
-    struct bytes text = {
-        .ptr = x->response.content_type, .cap = HTTP_LONGEST_TYPE, .limit = HTTP_LONGEST_TYPE};
+    struct bytes text;
+    begin_field(x, &text);
     media_type_put(&text, format);
-    if (!bytes_failed(&text)) {
-        text.ptr[text.len] = '\0';
-        http_response_header(x, "Content-Type", text.ptr);
+    end_field(x, "Content-Type", &text);
+}
+
+void reply_preferences(struct http_exchange *x, const struct preferences *p, unsigned applied)
+{
+    struct bytes text;
+    if (applied != 0) {
+        begin_field(x, &text);
+        prefer_put_applied(&text, p, applied);
+        end_field(x, "Preference-Applied", &text);
+    }
+}
+
+void reply_timing(struct http_exchange *x, struct timing *timing)
+{
+    struct bytes text;
+    if (timing->on) {
+        begin_field(x, &text);
+        timing_mark(timing, TIMING_ANSWERED);
+        timing_put(&text, timing);
+        end_field(x, "Server-Timing", &text);
     }
 }
 

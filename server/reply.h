@@ -9,10 +9,12 @@
 #define SERVER_REPLY_H
 
 #include "odata/odata_error.h"
+#include "odata/prefer.h"
 #include "odata/response_format.h"
 #include "server/document.h"
 #include "server/http.h"
 #include "server/service.h"
+#include "server/timing.h"
 
 /* Status and the fields that every response has. */
 void reply_begin(struct http_exchange *x, const struct service *s, int status,
@@ -20,6 +22,12 @@ void reply_begin(struct http_exchange *x, const struct service *s, int status,
 
 /* Content-Type of a form of OData. */
 void reply_content_type(struct http_exchange *x, const struct response_format *format);
+
+/* Preference-Applied; applied: enum prefer_applied. */
+void reply_preferences(struct http_exchange *x, const struct preferences *p, unsigned applied);
+
+/* Server-Timing, when that is on: the head is about to go out. */
+void reply_timing(struct http_exchange *x, struct timing *timing);
 
 /* The whole body: lent until the exchange ends. */
 void reply_body(struct http_exchange *x, struct str body);

@@ -2,10 +2,7 @@
 #include "server/request.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "odata/feed_writer.h"
 #include "odata/service_doc.h"
@@ -13,6 +10,7 @@
 #include "server/links.h"
 #include "server/prepare.h"
 #include "server/reply.h"
+#include "server/request_end.h"
 #include "storage/db_read.h"
 #include "storage/pg_value.h"
 #include "storage/sql_read.h"
@@ -109,29 +107,10 @@ static void stop_reading(struct request *r)
 
 /* Answers. */
 
-static void put_timing(struct request *r)
-{
-    enum {
-        LONGEST_TIMING = 256,
-    };
-    if (!r->timing.on) {
-        return;
-    }
-    struct bytes text = {.ptr = arena_alloc(&r->x->arena, LONGEST_TIMING + 1),
-                         .cap = LONGEST_TIMING,
-                         .limit = LONGEST_TIMING};
-    if (text.ptr != NULL) {
-        timing_mark(&r->timing, TIMING_ANSWERED);
-        timing_put(&text, &r->timing);
-        text.ptr[text.len] = '\0';
-        http_response_header(r->x, "Server-Timing", text.ptr);
-    }
-}
-
 /* x->response is filled in. */
 static void send_response(struct request *r)
 {
-    put_timing(r);
+    reply_timing(r->x, &r->timing);
     http_respond(r->x);
 }
 
@@ -173,23 +152,7 @@ static void begin_data(struct request *r, int status)
     if (status != 204) {
         reply_content_type(x, &r->p.format);
     }
-    unsigned applied_ones = applied(r);
-    if (applied_ones == 0) {
-        return;
-    }
-    enum {
-        LONGEST_APPLIED = 128,
-    };
-    struct bytes text = {.ptr = arena_alloc(&x->arena, LONGEST_APPLIED + 1),
-                         .cap = LONGEST_APPLIED,
-                         .limit = LONGEST_APPLIED};
-    if (text.ptr != NULL) {
-        prefer_put_applied(&text, &r->p.preferences, applied_ones);
-        if (!bytes_failed(&text) && text.len > 0) {
-            text.ptr[text.len] = '\0';
-            http_response_header(x, "Preference-Applied", text.ptr);
-        }
-    }
+    reply_preferences(x, &r->p.preferences, applied(r));
 }
 
 /* The document is complete and was short: it goes out with its length. */
@@ -615,7 +578,7 @@ static void on_refuse(struct http_exchange *x, const struct odata_error *err)
     r->err = *err;
     request_enter(r, REQUEST_FAILED);
     reply_error(x, r->env->service, ODATA_4_0, err);
-    put_timing(r);
+    reply_timing(r->x, &r->timing);
 }
 
 static enum step on_read(struct http_exchange *x, char *buf, size_t max, size_t *out_len)
@@ -651,98 +614,24 @@ static void on_overdue(struct http_exchange *x)
 
 /* The end. */
 
-static const char *end_name(const struct request *r, enum http_end how)
-{
-    switch (how) {
-    case HTTP_END_COMPLETE:
-        return r->ended_early ? "page" : "done";
-    case HTTP_END_GONE:
-        return "gone";
-    case HTTP_END_STALLED:
-        return "stalled";
-    case HTTP_END_BROKEN:
-        return r->draining ? "drain" : "aborted";
-    }
-    return "";
-}
-
-static void count_end(struct request *r, enum http_end how, int64_t duration_us)
-{
-    struct metrics *m = r->env->metrics;
-    if (r->x->response.status != 0) {
-        metrics_request(m, r->x->response.status, duration_us);
-    }
-    metrics_add(m, METRIC_ROWS, r->rows);
-    metrics_add(m, METRIC_BODY_BYTES, r->x->sent_bytes);
-    metrics_add(m, METRIC_REQUESTS_RUNNING, (uint64_t)-1);
-    if (r->streams) {
-        metrics_add(m, METRIC_STREAMS_RUNNING, (uint64_t)-1);
-    }
-    switch (how) {
-    case HTTP_END_COMPLETE:
-        break;
-    case HTTP_END_GONE:
-        metrics_add(m, r->streams ? METRIC_GONE_STREAMING : METRIC_GONE_WAITING, 1);
-        break;
-    case HTTP_END_STALLED:
-        metrics_add(m, METRIC_ABORT_STALLED, 1);
-        break;
-    case HTTP_END_BROKEN:
-        metrics_add(m, r->draining ? METRIC_ABORT_DRAIN : METRIC_ABORT_DATABASE, 1);
-        break;
-    }
-}
-
-static void log_end_of(struct request *r, enum http_end how, int64_t duration_us)
-{
-    struct log *log = r->env->log;
-    const struct http_exchange *x = r->x;
-    char id[24];
-    snprintf(id, sizeof(id), "%" PRIx64, r->id);
-    if (log_is_on(log, LOG_INFO)) {
-        struct bytes target;
-        bytes_init(&target, 4 * x->target.len + 16);
-        log_mask_target(&target, x->target);
-        log_begin(log, LOG_INFO, "request");
-        log_text(log, "id", id);
-        log_str(log, "method", http_method_name(x->head.method));
-        log_str(log, "target", bytes_str(&target));
-        log_int(log, "status", x->response.status);
-        log_int(log, "rows", (int64_t)r->rows);
-        log_int(log, "bytes", (int64_t)x->sent_bytes);
-        log_us(log, "ms", duration_us);
-        log_text(log, "end", end_name(r, how));
-        if (r->err.http_status != 0) {
-            log_text(log, "code", r->err.code);
-        }
-        log_end(log);
-        bytes_fini(&target);
-    }
-    /* PostgreSQL's own words may hold a row's values: only where a server is at fault. */
-    if (r->err.http_status >= 500 && r->err.http_status != 501 &&
-        log_begin(log, LOG_WARNING, "request_failed")) {
-        log_text(log, "id", id);
-        log_text(log, "code", r->err.code);
-        log_text(log, "message", r->err.message);
-        log_text(log, "internal", r->err.internal);
-        log_end(log);
-    }
-}
-
-static int64_t clock_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void on_end(struct http_exchange *x, enum http_end how)
 {
     struct request *r = request_of(x);
-    int64_t duration_us = clock_us() - x->started_us;
+    int64_t duration_us = timing_now_us() - x->started_us;
     stop_reading(r);
-    count_end(r, how, duration_us);
-    log_end_of(r, how, duration_us);
+    const struct request_end end = {
+        .x = x,
+        .how = how,
+        .id = r->id,
+        .rows = r->rows,
+        .duration_us = duration_us,
+        .streams = r->streams,
+        .ended_early = r->ended_early,
+        .draining = r->draining,
+        .err = &r->err,
+    };
+    request_end_count(r->env->metrics, &end);
+    request_end_log(r->env->log, &end);
     document_release(r->document);
     x->owner = NULL;
 }

@@ -15,12 +15,17 @@ static const struct {
     {"total", TIMING_BEGUN, TIMING_ANSWERED},
 };
 
-void timing_mark(struct timing *t, enum timing_mark mark)
+int64_t timing_now_us(void)
 {
     struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void timing_mark(struct timing *t, enum timing_mark mark)
+{
     if (t->on) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        t->at_us[mark] = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+        t->at_us[mark] = timing_now_us();
     }
 }
 

@@ -28,6 +28,9 @@ struct timing {
     int64_t at_us[TIMING_MARKS]; /* monotonic; 0 = it did not come so far */
 };
 
+/* Monotonic. */
+int64_t timing_now_us(void);
+
 /* The last time counts. */
 void timing_mark(struct timing *t, enum timing_mark mark);
 

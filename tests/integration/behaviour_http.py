@@ -345,6 +345,7 @@ def test_the_log_shows_the_sql_at_debug(env):
     database = env.database("CREATE TABLE t (id int PRIMARY KEY, name text)")
     daemon = env.daemon(database, {"log-level": "debug"})
     need(get(daemon, "/t?$filter=name%20eq%20'secret'&$count=true").status == 200, "no answer")
+    wait_for(lambda: "target=\"/t?" in daemon.log(), 5, "the request is in the log")
     lines = [line for line in daemon.log().splitlines() if "event=sql" in line]
     need(any("for=rows" in line and "parameters=1" in line and "SELECT" in line for line in lines), f"the log has {lines}")
     need(any("for=count" in line for line in lines), f"the log has {lines}")
