@@ -47,6 +47,7 @@ DEPS_CHECK := $(if $(shell command -v npm),,nodejs npm)
 DEPS_TOOLS := clang clang-format clang-tidy llvm cppcheck lcov wrk nginx-light
 # The OASIS schemas are not ours to hand on; where a copy lies, $metadata is validated with it.
 SHARED     ?= ../shared
+ABNF       := $(SHARED)/corpus/abnf/cases.tsv
 PG         := tests/support/with_postgres.sh
 
 .SECONDEXPANSION:
@@ -73,7 +74,7 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-check: check-unit check-integration check-docs ## run all tests
+check: check-unit check-abnf check-integration check-docs ## run all tests
 
 # Each folder's runner prints its own sum; the first that fails stops make.
 check-unit: $(foreach u,$(UNITS),$(if $(wildcard tests/$(u)/*_test.c),check-$(u))) ## run the unit tests
@@ -144,17 +145,28 @@ coverage: ## unit and integration tests with line counts, into build-coverage/ht
 	genhtml --quiet build-coverage/ours.info --output-directory build-coverage/html
 	lcov --summary build-coverage/ours.info
 
-# Every tests/fuzz/X_fuzz.c is a target; its seeds are in tests/fuzz/seeds/X, what it finds goes to
-# build-fuzz/corpus/X.
+# Every tests/fuzz/X_fuzz.c is a target; its seeds are in tests/fuzz/seeds/X and, where they lie, the
+# cases of the OASIS grammar tests; what it finds goes to build-fuzz/corpus/X.
 FUZZ_SECONDS ?= 30
 FUZZ := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 fuzz: ## run every parser on invented input (FUZZ_SECONDS=30 each)
 	$(MAKE) CC=clang BUILD=build-fuzz SAN=fuzzer-no-link,address,undefined fuzz-run
 fuzz-run: $(FUZZ:%=fuzz-run-%)
-fuzz-run-%: $(BUILD)/fuzz_%
-	@mkdir -p $(BUILD)/corpus/$*
+# A group of the cases for each parser that reads it.
+$(BUILD)/abnf-seeds: $(wildcard $(ABNF))
+	@mkdir -p $@
+	$(if $<,@awk -F '\t' -v to=$@ 'BEGIN { \
+	        target["literal"] = "literal"; target["expression"] = "filter_parse"; \
+	        target["queryoption"] = "query_parse"; target["path"] = "path_parse"; \
+	        target["header"] = "prefer" } \
+	    $$7 in target && $$4 != "" { \
+	        folder = to "/" target[$$7]; system("mkdir -p " folder); file = folder "/" NR; \
+	        printf "%s", $$4 > file; close(file) }' $<)
+fuzz-run-%: $(BUILD)/fuzz_% $(BUILD)/abnf-seeds
+	@mkdir -p $(BUILD)/corpus/$* $(BUILD)/abnf-seeds/$*
 	$(BUILD)/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 \
-	    -print_final_stats=1 $(BUILD)/corpus/$* $(wildcard tests/fuzz/seeds/$*)
+	    -print_final_stats=1 $(BUILD)/corpus/$* $(BUILD)/abnf-seeds/$* \
+	    $(wildcard tests/fuzz/seeds/$*)
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/%_fuzz.o $$(call lib,server storage config odata)
 	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< -Wl,--start-group $(filter %.a,$^) \
 	    -Wl,--end-group $(PKG_LIBS)
@@ -179,7 +191,12 @@ help: ## show this list
 .PRECIOUS: $(BUILD)/%.o $(BUILD)/tests/%/suites.h $(BUILD)/test_%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-# Runs the cases of a grammar test suite (TSV) against the URL parsers.
+# Runs the cases of the OASIS grammar tests against the parsers, where a copy of them lies.
+check-abnf: $(BUILD)/abnf-check ## run the OASIS grammar tests (SHARED=folder)
+	@if [ -f '$(ABNF)' ]; then $< '$(ABNF)' tests/abnf/expected_differences.tsv; \
+	    else echo 'abnf: skipped, $(ABNF) is not there'; fi
+.PHONY: check-abnf
+
 $(BUILD)/abnf-check: $(BUILD)/tests/abnf/abnf_check.o $(call lib,odata)
 	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $^
 

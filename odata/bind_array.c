@@ -81,8 +81,7 @@ const struct bound_expr *bind_array(struct binder *b, const struct scope *s, con
     if (made == NULL) {
         return NULL;
     }
-    item.type = item.type == EDM_NONE ? EDM_STRING : item.type; /* nothing but nulls */
-    for (size_t i = 0; i < made->arg_count; i++) {
+    for (size_t i = 0; item.type != EDM_NONE && i < made->arg_count; i++) {
         made->args[i] = widen(b, made->args[i], &item);
         if (made->args[i] == NULL) {
             return NULL;
@@ -90,6 +89,28 @@ const struct bound_expr *bind_array(struct binder *b, const struct scope *s, con
     }
     made->type = item;
     made->type.collection = true;
+    return made;
+}
+
+const struct bound_expr *bind_array_as(struct binder *b, const struct bound_expr *e,
+                                       const struct type_ref *type)
+{
+    if (e == NULL || e->type.type != EDM_NONE) {
+        return e;
+    }
+    struct bound_expr *made = bind_new(b, BOUND_COLLECTION, EDM_NONE, e->arg_count);
+    struct type_ref item = *type;
+    item.collection = false;
+    for (size_t i = 0; made != NULL && i < e->arg_count; i++) {
+        made->args[i] = bind_null(b, &item);
+        if (made->args[i] == NULL) {
+            return NULL;
+        }
+    }
+    if (made != NULL) {
+        made->type = item;
+        made->type.collection = true;
+    }
     return made;
 }
 

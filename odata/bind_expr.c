@@ -205,6 +205,9 @@ static const struct bound_expr *bind_case(struct binder *b, const struct scope *
         made->type = made->args[i]->type;
         made->type.type = type;
     }
+    if (made->type.type == EDM_NONE) {
+        return bind_null(b, &made->type); /* null, whichever condition holds */
+    }
     return made;
 }
 
@@ -275,8 +278,10 @@ static const struct bound_expr *bind_any_kind(struct binder *b, const struct sco
         return bind_in(b, s, e);
     case EXPR_CASE:
         return bind_case(b, s, e);
-    case EXPR_ARRAY:
-        return bind_array(b, s, e, NULL);
+    case EXPR_ARRAY: {
+        const struct type_ref text = bind_type(EDM_STRING);
+        return bind_array_as(b, bind_array(b, s, e, NULL), &text);
+    }
     case EXPR_OBJECT:
         return not_here(b, s, "an object here");
     case EXPR_LIST:

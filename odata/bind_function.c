@@ -200,7 +200,17 @@ static bool settle_items(struct binder *b, const struct scope *s, struct call *c
             if (c->args[i] == NULL) {
                 return false;
             }
-            met = met == NULL ? &c->args[i]->type : met;
+            bool typed = c->args[i]->type.type != EDM_NONE;
+            met = met == NULL && typed ? &c->args[i]->type : met;
+        }
+    }
+    const struct type_ref text = bind_type(EDM_STRING);
+    for (size_t i = 0; i < c->expr->arg_count; i++) {
+        if (c->written[i]->kind == EXPR_ARRAY) {
+            c->args[i] = bind_array_as(b, c->args[i], met == NULL ? &text : met);
+            if (c->args[i] == NULL) {
+                return false;
+            }
         }
     }
     bool two = c->function->arg_count == 2 && c->function->takes[1] == TAKES_ITEMS;

@@ -166,9 +166,13 @@ const struct bound_expr *bind_in(struct binder *b, const struct scope *s,
 
 /* bind_array.c: collections that are written out */
 
-/* e is EXPR_ARRAY. want: the collection that it meets, or NULL for its own type. */
+/* e is EXPR_ARRAY. want: the collection that it meets, or NULL for its own type, which is EDM_NONE
+   when it has no items but nulls. */
 const struct bound_expr *bind_array(struct binder *b, const struct scope *s, const struct expr *e,
                                     const struct type_ref *want) NODISCARD;
+/* e, which may be NULL; as a collection of that type when it has none. */
+const struct bound_expr *bind_array_as(struct binder *b, const struct bound_expr *e,
+                                       const struct type_ref *type) NODISCARD;
 /* Makes two collections whose items may meet have one type. */
 bool bind_meet_collections(struct binder *b, const struct bound_expr **left,
                            const struct bound_expr **right) NODISCARD;

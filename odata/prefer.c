@@ -3,6 +3,7 @@
 
 #include "odata/compiler.h"
 #include "odata/header_value.h"
+#include "odata/lexer.h"
 
 enum preference {
     PREFERENCE_MAX_PAGE_SIZE,
@@ -83,6 +84,42 @@ static struct str find_url(struct str params)
     return STR("");
 }
 
+/* `*`, `Ns.*` or `Ns.Term`, with `-` before it and `#Qualifier` behind it (JSON Format 4.01, 20). */
+static bool is_annotation(struct str item)
+{
+    item = str_from_offset(item, str_starts_with(item, STR("-")) ? 1 : 0);
+    size_t hash = str_find(item, '#', 0);
+    if (hash < item.len && !lexer_is_identifier(str_from_offset(item, hash + 1))) {
+        return false;
+    }
+    item = str_slice(item, 0, hash);
+    if (str_eq(item, STR("*"))) {
+        return true;
+    }
+    size_t parts = 0;
+    for (size_t at = 0; at <= item.len; parts++) {
+        size_t end = str_find(item, '.', at);
+        struct str part = str_slice(item, at, end);
+        bool all = end == item.len && parts > 0 && str_eq(part, STR("*"));
+        if (!all && !lexer_is_identifier(part)) {
+            return false;
+        }
+        at = end + 1;
+    }
+    return parts > 1;
+}
+
+static bool are_annotations(struct str list)
+{
+    struct str item;
+    while (header_next_piece(&list, ',', &item)) {
+        if (!is_annotation(item)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void take(enum preference preference, struct str value, struct str params,
                  struct preferences *p)
 {
@@ -99,7 +136,7 @@ static void take(enum preference preference, struct str value, struct str params
         p->omit_values = read_omit(value);
         break;
     case PREFERENCE_INCLUDE_ANNOTATIONS:
-        p->include_annotations = value;
+        p->include_annotations = are_annotations(value) ? value : STR("");
         break;
     case PREFERENCE_CALLBACK:
         p->callback_url = find_url(params);

@@ -189,7 +189,7 @@ enum {
 };
 
 struct writer {
-    char text[2048];
+    char text[16384];
     size_t len;
     uint32_t seed;
 };
@@ -216,7 +216,18 @@ static void random_number(struct writer *w, int *values)
     unsigned literal = roll(w, 6);
     char digits[16];
     snprintf(digits, sizeof(digits), "%d", literals[literal]);
+    /* What leaves a number as it is. */
+    static const char *const around[][2] = {
+        {"", ""},
+        {"cast(cast(", ",Edm.String),Edm.Int32)"},
+        {"cast(cast(", ",Edm.Double),Edm.Int16)"},
+        {"case(true:", ")"},
+        {"cast(substring(concat('x',cast(", ",Edm.String)),1),Edm.Decimal)"},
+    };
+    size_t way = roll(w, 3) == 0 ? roll(w, 5) : 0;
+    put(w, around[way][0]);
     put(w, kind < 2 ? "CategoryID" : kind < 4 ? "Stock" : kind == 4 ? digits : "null");
+    put(w, around[way][1]);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         values[i] = kind < 2    ? pairs[i].a
                     : kind < 4  ? pairs[i].b
@@ -246,6 +257,36 @@ static enum truth join(bool conjunction, enum truth x, enum truth y)
     return x == UNKNOWN || y == UNKNOWN ? UNKNOWN : (conjunction ? YES : NO);
 }
 
+/* Two numbers against two: as arrays, as a list, as sets. */
+static void random_pairs(struct writer *w, enum truth *truths)
+{
+    enum {
+        COUNT = sizeof(pairs) / sizeof(pairs[0])
+    };
+    int numbers[4][COUNT];
+    unsigned form = roll(w, 3);
+    static const char *const between[][5] = {
+        {"([", ",", "] eq [", ",", "])"},
+        {"hassubset(concat([", "],[", "]),[", ",", "])"},
+        {"(", " in [", ",", "] or ", " eq null)"},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        put(w, between[form][i]);
+        random_number(w, numbers[i]);
+    }
+    put(w, between[form][4]);
+    for (size_t i = 0; i < COUNT; i++) {
+        int a = numbers[0][i];
+        int b = numbers[1][i];
+        int c = numbers[2][i];
+        int d = numbers[3][i];
+        bool in_order = a == c && b == d;
+        bool holds = form == 0 ? in_order : in_order || (a == d && b == c);
+        holds = form == 2 ? a == b || a == c || d == NONE : holds;
+        truths[i] = holds ? YES : NO;
+    }
+}
+
 static void random_condition(struct writer *w, unsigned depth, enum truth *truths)
 {
     enum {
@@ -253,6 +294,10 @@ static void random_condition(struct writer *w, unsigned depth, enum truth *truth
     };
     static const char *const operators[] = {" eq ", " ne ", " lt ", " le ", " gt ", " ge "};
     unsigned kind = depth == 0 ? 0 : roll(w, 5);
+    if (kind == 0 && roll(w, 3) == 0) {
+        random_pairs(w, truths);
+        return;
+    }
     if (kind == 0) {
         int left[COUNT];
         int right[COUNT];

@@ -43,6 +43,8 @@ static const char *const truths[] = {
     "indexof([1,2,1,2],[1,2]) eq 0 and indexof([1,2,3],[2,3]) eq 1 and indexof([1],[2]) eq -1",
     "length([]) eq 0 and length([1,null]) eq 2",
     "concat([1],[2,3]) eq [1,2,3] and concat([],[]) eq []",
+    "concat([],[1]) eq [1] and concat([null],[1]) eq [null,1] and hassubset([null,1],[null])",
+    "case(true:null) eq null and case(false:1) eq null and [1,case(true:null)] eq [1,null]",
     "substring([1,2,3],1) eq [2,3] and substring([1,2,3],-2,1) eq [2] and substring([1],9) eq []",
     "[1,2] eq [1,2] and [1,2] ne [2,1] and not ([1] eq [1,2])",
     "[1,2.5] eq [1.0,2.5] and [1,null] eq [1,null]",

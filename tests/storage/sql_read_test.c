@@ -415,6 +415,12 @@ static const struct plan_row {
      "rates_pkey"},
     {"equality with a nullable column", "Ticks?$filter=Grp eq 77", "ticks_grp"},
     {"a prefix", "Ticks?$filter=startswith(Label,'x99')", "ticks_label"},
+    {"a part of a text", "Ticks?$filter=contains(Label,'x2999')", "ticks_trigrams"},
+    {"a pattern", "Ticks?$filter=matchesPattern(Label,'x2999[0-9]$')", "ticks_trigrams"},
+    {"a range of what may be NaN", "Ticks?$filter=Val gt 29990", "ticks_val"},
+    {"a value that is cast", "Ticks?$filter=ID eq cast('1234',Edm.Int32)", "ticks_pkey"},
+    {"an entity of $root", "Ticks?$filter=ID eq $root/Ticks(1234)/ID", "ticks_pkey"},
+    {"a path to one", "Employees?$filter=Manager/Name eq 'n15000'", "employees_manager"},
     {"the first page by key", "Ticks?$top=10", "ticks_pkey"},
     {"a page by key", "Ticks?$top=10&TOKEN", "ticks_pkey"},
     {"a page by two columns", "Ticks?$orderby=Label&$top=10&TOKEN", "ticks_label_id"},
@@ -429,11 +435,25 @@ START_TEST(uses_indexes)
         "CREATE INDEX IF NOT EXISTS ticks_grp ON shop.ticks (grp)",
         "CREATE INDEX IF NOT EXISTS ticks_label ON shop.ticks (label text_pattern_ops)",
         "CREATE INDEX IF NOT EXISTS ticks_label_id ON shop.ticks (label, id)",
+        "CREATE INDEX IF NOT EXISTS ticks_val ON shop.ticks (val)",
+        "CREATE EXTENSION IF NOT EXISTS pg_trgm",
+        "CREATE INDEX IF NOT EXISTS ticks_trigrams ON shop.ticks USING gin (label gin_trgm_ops)",
         "ANALYZE shop.ticks",
+    };
+    static const char *const made_employees[] = {
+        ("INSERT INTO shop.employees SELECT i, 'n' || i, CASE WHEN i >= 2000 THEN i / 2 END,"
+         " md5(i::text)::uuid FROM generate_series(1000, 30000) AS i ON CONFLICT DO NOTHING"),
+        "CREATE INDEX IF NOT EXISTS employees_manager ON shop.employees (manager_id)",
+        "CREATE INDEX IF NOT EXISTS employees_name ON shop.employees (name)",
+        "ANALYZE shop.employees",
     };
     const struct plan_row *row = &plan_rows[_i];
     for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
         PQclear(PQexec(db, made[i]));
+    }
+    bool employees = strncmp(row->url, "Employees", strlen("Employees")) == 0;
+    for (size_t i = 0; employees && i < sizeof(made_employees) / sizeof(made_employees[0]); i++) {
+        PQclear(PQexec(db, made_employees[i]));
     }
     char url[1024];
     const char *token = strstr(row->url, "TOKEN");
@@ -467,6 +487,9 @@ START_TEST(uses_indexes)
     free(lines);
     PQclear(plan);
     bound_request_fini(&r);
+    if (employees) {
+        PQclear(PQexec(db, "DELETE FROM shop.employees WHERE id >= 1000"));
+    }
 }
 END_TEST
 
