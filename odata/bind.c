@@ -13,11 +13,12 @@ enum fits {
     REFS = 4,       /* references to entities */
     REF = 8,        /* a reference to one */
     PROPERTY = 16,  /* a primitive property */
-    COMPLEX = 32,   /* a complex property, or a collection of values */
+    COMPLEX = 32,   /* a complex property */
     RAW = 64,       /* /$value */
     COUNT = 128,    /* /$count of entities */
     LENGTH = 256,   /* /$count of a property */
     DOCUMENT = 512, /* service document, $metadata */
+    VALUES = 1024,  /* a property that is a collection */
 };
 
 static enum fits kind_of(const struct bound_path *path)
@@ -28,9 +29,10 @@ static enum fits kind_of(const struct bound_path *path)
     case PLAN_ENTITY:
         return path->ref ? REF : ENTITY;
     case PLAN_PROPERTY:
-        return path->read->value->type.type == EDM_COMPLEX || path->read->value->type.collection
-                   ? COMPLEX
-                   : PROPERTY;
+        if (path->read->value->type.collection) {
+            return VALUES;
+        }
+        return path->read->value->type.type == EDM_COMPLEX ? COMPLEX : PROPERTY;
     case PLAN_RAW_VALUE:
         return RAW;
     case PLAN_COUNT:
@@ -43,9 +45,17 @@ static enum fits kind_of(const struct bound_path *path)
 }
 
 static const char *const kind_names[] = {
-    "a collection",      "a single entity",           "references",  "a single reference",
-    "a property",        "a complex value",           "a raw value", "a count",
-    "a count of values", "a document of the service",
+    "a collection",
+    "a single entity",
+    "references",
+    "a single reference",
+    "a property",
+    "a complex value",
+    "a raw value",
+    "a count",
+    "a count of values",
+    "a document of the service",
+    "a collection of values",
 };
 
 static const char *kind_name(enum fits kind)
@@ -96,18 +106,20 @@ static bool check_fit(struct binder *b, const struct query *q, enum fits kind)
         const char *name;
         const char *code;
     } rows[] = {
-        {q->filter != NULL, ROWS | REFS | COUNT, COMPLEX | LENGTH, "$filter",
+        {q->filter != NULL, ROWS | REFS | COUNT | LENGTH | VALUES, 0, "$filter",
          ODATA_CODE_BAD_FILTER},
-        {q->search.given, ROWS | REFS | COUNT, COMPLEX | LENGTH, "$search", ODATA_CODE_BAD_SEARCH},
-        {q->orderby_count > 0, ROWS | REFS | COUNT, COMPLEX, "$orderby", ODATA_CODE_BAD_ORDERBY},
-        {q->has_select, ROWS | ENTITY | COUNT, COMPLEX, "$select", ODATA_CODE_BAD_SELECT},
-        {q->has_expand, ROWS | ENTITY | COUNT, COMPLEX, "$expand", ODATA_CODE_BAD_EXPAND},
+        {q->search.given, ROWS | REFS | COUNT, LENGTH | VALUES, "$search", ODATA_CODE_BAD_SEARCH},
+        {q->orderby_count > 0, ROWS | REFS | COUNT | LENGTH | VALUES, 0, "$orderby",
+         ODATA_CODE_BAD_ORDERBY},
+        {q->has_select, ROWS | ENTITY | COUNT, COMPLEX | VALUES, "$select", ODATA_CODE_BAD_SELECT},
+        {q->has_expand, ROWS | ENTITY | COUNT, COMPLEX | VALUES, "$expand", ODATA_CODE_BAD_EXPAND},
         {q->apply != NULL, ROWS | COUNT, 0, "$apply", ODATA_CODE_BAD_APPLY},
-        {q->compute_count > 0, ROWS | ENTITY | REFS | COUNT, COMPLEX, "$compute",
+        {q->compute_count > 0, ROWS | ENTITY | REFS | COUNT, COMPLEX | VALUES, "$compute",
          ODATA_CODE_BAD_COMPUTE},
-        {q->has_top, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$top", ODATA_CODE_BAD_QUERY_OPTION},
-        {q->has_skip, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$skip", ODATA_CODE_BAD_QUERY_OPTION},
-        {q->has_count, ROWS | REFS | COUNT | LENGTH, COMPLEX, "$count",
+        {q->has_top, ROWS | REFS | COUNT | LENGTH | VALUES, 0, "$top", ODATA_CODE_BAD_QUERY_OPTION},
+        {q->has_skip, ROWS | REFS | COUNT | LENGTH | VALUES, 0, "$skip",
+         ODATA_CODE_BAD_QUERY_OPTION},
+        {q->has_count, ROWS | REFS | COUNT | LENGTH | VALUES, 0, "$count",
          ODATA_CODE_BAD_QUERY_OPTION},
         {q->skiptoken.given, ROWS | REFS, 0, "$skiptoken", ODATA_CODE_BAD_SKIP_TOKEN},
         {q->has_levels, 0, 0, "$levels", ODATA_CODE_BAD_QUERY_OPTION},
@@ -287,11 +299,28 @@ static bool bind_conditions(struct binder *b, const struct query *q, struct read
     return in_path == NULL || read->filter != NULL;
 }
 
+/* A property that is a collection, or the number of its items. */
+static bool bind_values(struct binder *b, const struct bound_path *path, const struct query *q,
+                        struct read *read)
+{
+    struct selected_values values;
+    if (!bind_values_options(b, read->source, read->value, q, true, &values)) {
+        return false;
+    }
+    if (path->kind == PLAN_COUNT || (q->has_count && q->count)) {
+        read->value_count = values.count;
+    }
+    if (path->kind != PLAN_COUNT && values.value != NULL) {
+        read->value = values.value;
+    }
+    return true;
+}
+
 static bool bind_rows(struct binder *b, const struct bound_path *path, const struct query *q)
 {
     struct read *read = path->read;
     if (read->value != NULL) {
-        return true;
+        return !read->value->type.collection || bind_values(b, path, q, read);
     }
     if (q->apply != NULL && !bind_apply(b, q->apply, read)) {
         return false;

@@ -2,7 +2,7 @@
 /* any, all and $count, over navigations and collections of values. */
 #include "odata/bind_priv.h"
 
-static const struct bound_expr *new_element(struct binder *b, const struct bound_expr *over)
+const struct bound_expr *bind_element(struct binder *b, const struct bound_expr *over)
 {
     struct bound_expr *item = bind_new(b, BOUND_ELEMENT, EDM_NONE, 0);
     if (item != NULL) {
@@ -38,7 +38,7 @@ static bool filter(struct binder *b, const struct scope *s, struct bound_expr *m
     if (made->range != NULL) {
         inner.root = made->range;
     } else {
-        inner.item = new_element(b, made);
+        inner.item = bind_element(b, made);
         if (inner.item == NULL) {
             return false;
         }
@@ -131,7 +131,7 @@ const struct bound_expr *bind_lambda(struct binder *b, const struct scope *s, co
     struct variable variable = {.name = e->variable, .outer = s->variables};
     variable.source = made->range;
     if (made->range == NULL) {
-        variable.item = new_element(b, made);
+        variable.item = bind_element(b, made);
         if (variable.item == NULL) {
             return NULL;
         }

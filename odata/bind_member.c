@@ -274,6 +274,11 @@ bool bind_member_path(struct binder *b, const struct scope *s, const struct expr
                       struct member_path *out)
 {
     *out = (struct member_path){0};
+    if (e->kind == EXPR_IT && s->it_is_item) {
+        out->source = s->root;
+        out->value = s->item;
+        return true;
+    }
     if (e->kind == EXPR_IT) {
         return start_at_it(b, s, out);
     }

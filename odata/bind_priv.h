@@ -65,6 +65,7 @@ struct scope {
     const struct variable *variables;
     const struct clause *clause;
     bool it_is_near;  /* $it is the row that those of root hang on */
+    bool it_is_item;  /* $it is item: the path of the request leads to the values */
     bool in_filter;   /* what it joins decides which rows there are */
     bool may_be_text; /* a name alone where a string can stand: perhaps one without its quotes */
 };
@@ -224,6 +225,9 @@ const struct bound_expr *bind_call(struct binder *b, const struct scope *s,
 
 /* bind_lambda.c */
 
+/* An item of the collection over->args[0]; over->number is its variable. */
+const struct bound_expr *bind_element(struct binder *b, const struct bound_expr *over) NODISCARD;
+
 const struct bound_expr *bind_lambda(struct binder *b, const struct scope *s,
                                      const struct expr *e) NODISCARD;
 const struct bound_expr *bind_count(struct binder *b, const struct scope *s,
@@ -275,6 +279,16 @@ bool bind_apply(struct binder *b, const struct sequence *s, struct read *read) N
 /* Order by the items of q and then, when total, by the key. */
 bool bind_order(struct binder *b, const struct scope *s, const struct query *q, bool total,
                 struct read *read) NODISCARD;
+
+/* bind_values.c */
+
+/*
+ * Options of a collection of values. `$it` is the item when it_is_item.
+ * out->value is NULL when q says nothing about the items, out->count always counts those of $filter.
+ */
+bool bind_values_options(struct binder *b, struct source *root, const struct bound_expr *collection,
+                         const struct query *q, bool it_is_item,
+                         struct selected_values *out) NODISCARD;
 
 /* bind_search.c */
 

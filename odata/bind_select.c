@@ -4,10 +4,44 @@
 /* What $select has named so far. */
 struct selecting {
     struct binder *b;
+    struct source *source;
     const struct entity_type *type;
     bool *properties; /* by index */
     struct selection *out;
 };
+
+/* Tags($filter=...;$top=2): what is read of a collection of values (URL Conventions 5.1.4). */
+static bool select_values(struct selecting *s, const struct select_item *item,
+                          const struct property *p)
+{
+    struct binder *b = s->b;
+    const struct query *q = item->options;
+    if (!p->type.collection) {
+        return p->type.type == EDM_COMPLEX
+                   ? odata_error_not_implemented(b->err, "$select",
+                                                 "options of '%.*s' in $select are not implemented",
+                                                 STR_ARG(bind_clip(p->name)))
+                   : bind_fail_name(b, &clause_select, item->offset, p->name, "has no options");
+    }
+    if (s->out->values == NULL) {
+        s->out->values = ARENA_ARRAY(b->arena, s->type->property_count, struct selected_values);
+        if (s->out->values == NULL) {
+            return arena_fail(b->arena, b->err);
+        }
+    }
+    struct selected_values *values = &s->out->values[p->index];
+    if (values->value != NULL || values->count != NULL) {
+        return bind_fail_name(b, &clause_select, item->offset, p->name, "has options twice");
+    }
+    const struct bound_expr *whole = bind_property_expr(b, s->source, p);
+    if (whole == NULL || !bind_values_options(b, s->source, whole, q, false, values)) {
+        return false;
+    }
+    if (!q->has_count || !q->count) {
+        values->count = NULL;
+    }
+    return true;
+}
 
 static bool select_property(struct selecting *s, const struct select_item *item, size_t at)
 {
@@ -24,7 +58,7 @@ static bool select_property(struct selecting *s, const struct select_item *item,
                    : bind_fail_name(s->b, &clause_select, item->offset, name, "has no parts");
     }
     s->properties[p->index] = true;
-    return true;
+    return item->options == NULL || select_values(s, item, p);
 }
 
 static bool select_item(struct selecting *s, const struct select_item *item)
@@ -34,10 +68,6 @@ static bool select_item(struct selecting *s, const struct select_item *item)
         at++;
     }
     struct str name = item->path[at];
-    if (item->options != NULL) {
-        return odata_error_not_implemented(s->b->err, "$select",
-                                           "options inside $select are not implemented");
-    }
     if (str_eq(name, STR("*"))) {
         for (size_t i = 0; i < s->type->property_count; i++) {
             s->properties[i] = true;
@@ -48,6 +78,11 @@ static bool select_item(struct selecting *s, const struct select_item *item)
         return true; /* the operations of a namespace: there are none */
     }
     const struct navigation *n = entity_type_find_navigation(s->type, name);
+    if (n != NULL && item->options != NULL) {
+        bind_fail_name(s->b, &clause_select, item->offset, name,
+                       "is a navigation property: its options stand in $expand");
+        return false;
+    }
     if (n == NULL) {
         return select_property(s, item, at);
     }
@@ -65,7 +100,7 @@ static bool select_item(struct selecting *s, const struct select_item *item)
 struct selection *bind_selection(struct binder *b, struct source *source, const struct query *q)
 {
     const struct entity_type *type = source->type;
-    struct selecting s = {.b = b, .type = type};
+    struct selecting s = {.b = b, .source = source, .type = type};
     s.out = ARENA_NEW(b->arena, struct selection);
     s.properties = ARENA_ARRAY(b->arena, type->property_count, bool);
     if (s.out == NULL || s.properties == NULL) {

@@ -53,6 +53,8 @@ enum bound_kind {
     BOUND_CASE,       /* condition, value, condition, value, ... */
     BOUND_SEARCH,     /* source's row matches search */
     BOUND_RANK,       /* how well it does: Edm.Single, never null, the higher the better */
+    BOUND_WINDOW, /* of the property args[0], a collection, the items that body and window leave;
+                         property and parts are those of args[0] */
 };
 
 enum function_id {
@@ -121,7 +123,8 @@ struct bound_expr {
     const struct navigation *range_via;
     const struct bound_expr *body;
     const struct search_expr *search; /* SEARCH, RANK */
-    struct bound_expr *inner; /* SCALAR: the next one in it, while a path is bound */
+    struct bound_expr *inner;         /* SCALAR: the next one in it, while a path is bound */
+    const struct window *window;      /* WINDOW */
 };
 
 struct bound_order {
@@ -129,9 +132,25 @@ struct bound_order {
     bool descending;
 };
 
+/* Which items of a collection of values are read, and in which order; else their own one. */
+struct window {
+    struct bound_order *order;
+    size_t order_count;
+    bool has_top;
+    uint64_t top;
+    uint64_t skip;
+};
+
+/* What a request says about a collection of values. */
+struct selected_values {
+    const struct bound_expr *value; /* NULL: as it is stored */
+    const struct bound_expr *count; /* NULL: not asked for */
+};
+
 /* What is written of each entity. */
 struct selection {
     const struct property **properties; /* in the order of the type */
+    struct selected_values *values; /* by the place of the property in its type; NULL: no options */
     size_t property_count;
     bool all_links; /* every navigation that is not expanded has its links in full metadata */
     const struct navigation **links; /* or these */
@@ -188,6 +207,7 @@ struct read {
     const struct selection *selection;
     /* A property instead of entities: PLAN_PROPERTY, PLAN_RAW_VALUE, /$count of a collection. */
     const struct bound_expr *value;
+    const struct bound_expr *value_count; /* the number of its items, where that is asked for */
     /* The values of `order` in the last row of the page before; text.ptr NULL is null. */
     const struct bound_expr **after;
 };

@@ -236,6 +236,13 @@ static void put_property(struct feed_writer *w, const struct member *m, const st
         bytes_put_char(out, '"');
         separator = ',';
     }
+    if (w->spec.shape->count > 1) { /* the number of items, which stands before them */
+        const struct field *count = &w->row[w->spec.shape->members[1].field];
+        bytes_put_char(out, separator);
+        bytes_put_str(out, control(w, STR("\"@odata.count\":"), STR("\"@count\":")));
+        row_writer_put_json_count(out, count, w->spec.format.ieee754);
+        separator = ',';
+    }
     if (field->len < 0) { /* a collection, which is empty rather than null */
         bytes_put_char(out, separator);
         BYTES_PUT_LITERAL(out, "\"value\":[]}");

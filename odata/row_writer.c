@@ -151,14 +151,14 @@ void row_writer_put_count(struct bytes *out, const struct field *field)
     bytes_put_u64(out, value);
 }
 
-static void put_count(const struct row_writer *w, const struct field *field)
+void row_writer_put_json_count(struct bytes *out, const struct field *field, bool ieee754)
 {
-    if (w->ieee754) {
-        bytes_put_char(w->out, '"');
+    if (ieee754) {
+        bytes_put_char(out, '"');
     }
-    row_writer_put_count(w->out, field);
-    if (w->ieee754) {
-        bytes_put_char(w->out, '"');
+    row_writer_put_count(out, field);
+    if (ieee754) {
+        bytes_put_char(out, '"');
     }
 }
 
@@ -240,7 +240,7 @@ static void put_members(struct row_writer *w, struct row_frame *f)
             row_writer_put_link(out, m->link, fields);
             break;
         case MEMBER_COUNT:
-            put_count(w, &fields[m->field]);
+            row_writer_put_json_count(out, &fields[m->field], w->ieee754);
             break;
         case MEMBER_TO_ONE:
         case MEMBER_OBJECT:

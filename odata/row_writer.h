@@ -84,6 +84,8 @@ enum step row_writer_blame(const struct bytes *out, const struct shape *shape,
 void row_writer_put_link(struct bytes *out, const struct row_link *link,
                          const struct field *fields);
 void row_writer_put_count(struct bytes *out, const struct field *field);
+/* The same as JSON: a string when ieee754, since counts are Edm.Int64. */
+void row_writer_put_json_count(struct bytes *out, const struct field *field, bool ieee754);
 
 /* For whatever cannot be written: fills err with a 500 that tells nothing of the inside. */
 enum step row_writer_fail(struct odata_error *err, const char *internal);

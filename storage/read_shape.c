@@ -131,15 +131,31 @@ static bool put_form(const struct shaping *s, struct member *m, const struct typ
     return m->form != NULL || no_room(s);
 }
 
-static bool add_property(struct shaping *s, const struct property *p)
+/* `"Tags@odata.count":` */
+static bool add_values_count(struct shaping *s, struct str name, const struct bound_expr *count)
 {
+    struct member *m = add_member(s, MEMBER_COUNT);
+    struct column column = {.source = s->source, .value = count};
+    return put_label(s, m, name, "count") && columns_add(s->r, s->columns, &column, &m->field);
+}
+
+/* values: what is read of a collection, or NULL. */
+static bool add_property(struct shaping *s, const struct property *p,
+                         const struct selected_values *values)
+{
+    if (values != NULL && values->count != NULL && !add_values_count(s, p->name, values->count)) {
+        return false;
+    }
+    struct column column = {.source = s->source, .property = p};
+    if (values != NULL && values->value != NULL) {
+        column = (struct column){.source = s->source, .value = values->value};
+    }
     /* Nothing but the answer says what type a dynamic property has (JSON Format 4.5.3). */
     bool typed = s->full || (p->dynamic && s->r->options->format.metadata != METADATA_NONE);
     struct member *m = add_member(s, MEMBER_VALUE);
     m->omits_null = s->r->options->omit_nulls && !p->type.collection;
     return put_label(s, m, p->name, "") && (!typed || put_type(s, m, p)) &&
-           put_form(s, m, &p->type, &p->pg) &&
-           columns_add_property(s->r, s->columns, s->source, p, &m->field);
+           put_form(s, m, &p->type, &p->pg) && columns_add(s->r, s->columns, &column, &m->field);
 }
 
 static const struct expansion *find_expansion(const struct selection *selection,
@@ -229,8 +245,9 @@ static bool add_members(struct shaping *s, const struct selection *selection)
         return false;
     }
     for (size_t i = 0; i < selection->property_count; i++) {
-        s->structures = selection->properties[i]->structures;
-        if (!add_property(s, selection->properties[i])) {
+        const struct property *p = selection->properties[i];
+        s->structures = p->structures;
+        if (!add_property(s, p, selection->values == NULL ? NULL : &selection->values[p->index])) {
             return false;
         }
     }
@@ -327,17 +344,18 @@ bool read_shape_entity(struct reading *r, const struct selection *selection,
 {
     struct shaping s = {.r = r, .source = source, .level = level, .columns = columns};
     s.full = r->options->format.metadata == METADATA_FULL;
-    /* type, id and edit link; a property; two links, count and content. */
-    size_t most = 3 + selection->property_count + 4 * source->type->navigation_count;
+    /* type, id and edit link; a property and its count; two links, count and content. */
+    size_t most = 3 + 2 * selection->property_count + 4 * source->type->navigation_count;
     return start(&s, most) && add_members(&s, selection) && finish(&s, out) &&
            add_variants(&s, out);
 }
 
-bool read_shape_value(struct reading *r, const struct bound_expr *value, struct columns *columns,
+bool read_shape_value(struct reading *r, const struct bound_expr *value,
+                      const struct bound_expr *count, struct columns *columns,
                       const struct shape **out)
 {
     struct shaping s = {.r = r, .source = value->source, .columns = columns};
-    if (!start(&s, 1)) {
+    if (!start(&s, 2)) {
         return false;
     }
     struct member *m = add_member(&s, MEMBER_VALUE);
@@ -349,5 +367,6 @@ bool read_shape_value(struct reading *r, const struct bound_expr *value, struct 
         name = value->property->name;
     }
     return put_label(&s, m, name, "") && put_form(&s, m, &value->type, value->pg) &&
-           columns_add(r, columns, &column, &m->field) && finish(&s, out);
+           columns_add(r, columns, &column, &m->field) &&
+           (count == NULL || add_values_count(&s, STR(""), count)) && finish(&s, out);
 }

@@ -464,6 +464,7 @@ void sql_put_true(struct sql *s, const struct bound_expr *e)
     case BOUND_CASE:
     case BOUND_SEARCH:
     case BOUND_RANK:
+    case BOUND_WINDOW:
         sql_put_value(s, e);
         break;
     }
@@ -495,6 +496,7 @@ void sql_put_false(struct sql *s, const struct bound_expr *e)
     case BOUND_CASE:
     case BOUND_SEARCH:
     case BOUND_RANK:
+    case BOUND_WINDOW:
         SQL_PUT(s, "(NOT ");
         sql_put_value(s, e);
         bytes_put_char(s->out, ')');
@@ -553,6 +555,9 @@ void sql_put_value(struct sql *s, const struct bound_expr *e)
         break;
     case BOUND_RANK:
         sql_put_rank(s, e);
+        break;
+    case BOUND_WINDOW:
+        sql_put_window(s, e);
         break;
     case BOUND_ENTITY:
         s->failed = true; /* the binder lets it meet nothing but null */

@@ -116,6 +116,8 @@ static void put_columns(struct sql *s, const struct columns *c, bool named)
             put_read_column(s, column->source, column->property);
         } else if (column->sort != NULL) {
             sql_put_sort(s, column->sort);
+        } else if (column->value != NULL && column->value->kind != BOUND_PROPERTY) {
+            sql_put_value(s, column->value);
         } else if (column->value != NULL && column->value->part_count == 0) {
             put_read_column(s, column->value->source, column->value->property);
         } else if (column->value != NULL) {
@@ -252,9 +254,8 @@ static bool build_count_statement(struct reading *r, const struct read *read,
     sql_init(&s, r->arena);
     if (read->value != NULL) {
         /* The number of items of one collection; its entity must be there. */
-        SQL_PUT(&s, "SELECT coalesce((SELECT cardinality(");
-        sql_put_raw(&s, read->value);
-        bytes_put_char(s.out, ')');
+        SQL_PUT(&s, "SELECT coalesce((SELECT ");
+        sql_put_value(&s, read->value_count);
         sql_put_path(&s, read, read->step_count - 1);
         sql_put_keys(&s, &c, read, read->step_count - 1);
         SQL_PUT(&s, "), 0)");
@@ -436,6 +437,9 @@ static uint32_t expected_type(const struct column *column)
 {
     const struct bound_expr *value = column->value;
     const struct property *p = column->property;
+    if (value != NULL && value->kind != BOUND_PROPERTY) {
+        return 0; /* made in the statement: of the column's type, or the base type of a domain */
+    }
     if (p == NULL && value != NULL) {
         p = value->part_count > 0 ? value->parts[value->part_count - 1] : value->property;
     }
@@ -581,9 +585,10 @@ static bool build_rows(struct reading *r, const struct read *read, struct sql_re
     }
     r->level_count = 1;
     struct columns columns = {0};
-    bool shaped = read->value != NULL ? read_shape_value(r, read->value, &columns, &out->shape)
-                                      : read_shape_entity(r, read->selection, read->source, 0,
-                                                          &columns, &out->shape);
+    bool shaped =
+        read->value != NULL
+            ? read_shape_value(r, read->value, read->value_count, &columns, &out->shape)
+            : read_shape_entity(r, read->selection, read->source, 0, &columns, &out->shape);
     if (!shaped || !build_tokens(r, read, &columns, out)) {
         return false;
     }

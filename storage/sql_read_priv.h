@@ -83,8 +83,10 @@ bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
 bool read_shape_entity(struct reading *r, const struct selection *selection,
                        const struct source *source, size_t level, struct columns *columns,
                        const struct shape **out) NODISCARD;
-/* The shape of one property: its one member has its name, for messages. */
-bool read_shape_value(struct reading *r, const struct bound_expr *value, struct columns *columns,
+/* The shape of one property: a member that has its name, for messages, and behind it the number of
+   its items when count is given. */
+bool read_shape_value(struct reading *r, const struct bound_expr *value,
+                      const struct bound_expr *count, struct columns *columns,
                       const struct shape **out) NODISCARD;
 
 #endif

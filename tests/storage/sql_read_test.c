@@ -94,6 +94,13 @@ static const struct golden {
     {"groups", "Suppliers?$apply=groupby((Name),aggregate(ID with sum as x))&$filter=x gt 1", 0,
      "SELECT t3.\"name\", t3.\"c0\" FROM (SELECT t1.\"name\", sum(t1.\"id\")::int8 AS \"c0\" FROM "
      "\"shop\".\"suppliers\" AS t1 GROUP BY t1.\"name\") AS t3 WHERE (t3.\"c0\" > $1::int8)"},
+    {"some of a collection of values",
+     "Products?$select=Tags($filter=$this ne 'x';$orderby=$this desc;$top=2;$count=true)", 0,
+     "SELECT (SELECT count(*) FROM unnest(t0.\"tags\") AS v1(v) WHERE ((v1.v::text IS DISTINCT FROM "
+     "$1::text))), (SELECT array_agg(w.v ORDER BY w.n) FROM (SELECT v1.v, row_number() OVER ( ORDER "
+     "BY v1.v::text DESC NULLS LAST, v1.n) AS n FROM (SELECT u AS v, row_number() OVER () AS n FROM "
+     "unnest(t0.\"tags\") AS u) AS v1 WHERE (v1.v::text IS DISTINCT FROM $2::text) ORDER BY 2 LIMIT "
+     "2) AS w) FROM \"shop\".\"products\" AS t0"},
     {"a list is one parameter", "Suppliers?$filter=ID in (1,2,3)", 0,
      "SELECT t0.\"id\", t0.\"name\" FROM \"shop\".\"suppliers\" AS t0 WHERE (t0.\"id\" = "
      "ANY($1::int4[]))"},
