@@ -139,6 +139,8 @@ struct sequence {
 
 /* The name in a URL: "groupby". */
 struct str transformation_name(enum transformation_kind kind);
+/* It is not answered with 501: what $metadata announces. */
+bool transformation_is_supported(enum transformation_kind kind);
 
 /* Writes the tree in one line, for tests. */
 void compute_dump(const struct compute_item *items, size_t count, struct bytes *out);

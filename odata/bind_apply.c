@@ -12,12 +12,6 @@ static struct scope row_scope(const struct applying *x)
     return (struct scope){.root = x->in, .clause = clause};
 }
 
-static bool not_here(struct applying *x, const struct transformation *t)
-{
-    return odata_error_not_implemented(x->b->err, "$apply", "%.*s at byte %zu is not implemented",
-                                       STR_ARG(transformation_name(t->kind)), t->offset);
-}
-
 static bool bind_filter(struct applying *x, const struct transformation *t)
 {
     struct scope scope = row_scope(x);
@@ -429,46 +423,39 @@ static bool bind_extreme(struct applying *x, const struct transformation *t)
 
 /* --- sequences --- */
 
+static bool bind_identity(struct applying *x, const struct transformation *t)
+{
+    (void)x;
+    (void)t;
+    return true;
+}
+
+/* What is not here is NULL. */
+static bool (*const binders[TRANSFORM_COUNT])(struct applying *x,
+                                              const struct transformation *t) = {
+    [TRANSFORM_AGGREGATE] = bind_aggregate, [TRANSFORM_GROUPBY] = bind_groupby,
+    [TRANSFORM_CONCAT] = bind_concat,       [TRANSFORM_FILTER] = bind_filter,
+    [TRANSFORM_SEARCH] = bind_searched,     [TRANSFORM_COMPUTE] = bind_computes,
+    [TRANSFORM_IDENTITY] = bind_identity,   [TRANSFORM_ORDERBY] = bind_orderby,
+    [TRANSFORM_TOP] = bind_top_or_skip,     [TRANSFORM_SKIP] = bind_top_or_skip,
+    [TRANSFORM_TOPCOUNT] = bind_extreme,    [TRANSFORM_TOPSUM] = bind_extreme,
+    [TRANSFORM_TOPPERCENT] = bind_extreme,  [TRANSFORM_BOTTOMCOUNT] = bind_extreme,
+    [TRANSFORM_BOTTOMSUM] = bind_extreme,   [TRANSFORM_BOTTOMPERCENT] = bind_extreme,
+};
+
+bool transformation_is_supported(enum transformation_kind kind)
+{
+    return binders[kind] != NULL;
+}
+
 static bool bind_transformation(struct applying *x, const struct transformation *t)
 {
-    switch (t->kind) {
-    case TRANSFORM_AGGREGATE:
-        return bind_aggregate(x, t);
-    case TRANSFORM_GROUPBY:
-        return bind_groupby(x, t);
-    case TRANSFORM_CONCAT:
-        return bind_concat(x, t);
-    case TRANSFORM_FILTER:
-        return bind_filter(x, t);
-    case TRANSFORM_COMPUTE:
-        return bind_computes(x, t);
-    case TRANSFORM_IDENTITY:
-        return true;
-    case TRANSFORM_ORDERBY:
-        return bind_orderby(x, t);
-    case TRANSFORM_TOP:
-    case TRANSFORM_SKIP:
-        return bind_top_or_skip(x, t);
-    case TRANSFORM_TOPCOUNT:
-    case TRANSFORM_TOPSUM:
-    case TRANSFORM_TOPPERCENT:
-    case TRANSFORM_BOTTOMCOUNT:
-    case TRANSFORM_BOTTOMSUM:
-    case TRANSFORM_BOTTOMPERCENT:
-        return bind_extreme(x, t);
-    case TRANSFORM_SEARCH:
-        return bind_searched(x, t);
-    case TRANSFORM_JOIN:
-    case TRANSFORM_OUTERJOIN:
-    case TRANSFORM_NEST:
-    case TRANSFORM_ADDNESTED:
-    case TRANSFORM_ANCESTORS:
-    case TRANSFORM_DESCENDANTS:
-    case TRANSFORM_TRAVERSE:
-    case TRANSFORM_COUNT:
-        break;
+    if (binders[t->kind] == NULL) {
+        return odata_error_not_implemented(x->b->err, "$apply",
+                                           "%.*s at byte %zu is not implemented",
+                                           STR_ARG(transformation_name(t->kind)), t->offset);
     }
-    return not_here(x, t);
+    return binders[t->kind](x, t);
 }
 
 bool bind_sequence(struct applying *x, const struct sequence *s)

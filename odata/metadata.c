@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "odata/metadata.h"
 
+#include "odata/apply.h"
 #include "odata/metadata_sink.h"
 
 /* What does not change while one document is written. */
@@ -12,6 +13,7 @@ struct walk {
     const struct metadata_features *features;
     struct str core; /* how terms are written: an alias, or the namespace when that is taken */
     struct str capabilities;
+    struct str aggregation;
 };
 
 static void put_bool_annotation(struct walk *w, struct str vocabulary, const char *term, bool value)
@@ -191,6 +193,26 @@ static void put_restriction(struct walk *w, const char *term, const char *proper
     w->to->end_annotation(&w->sink);
 }
 
+/* Which transformations $apply takes here: of all the standard's those that are built. */
+static void put_apply_supported(struct walk *w, const struct entity_type *t)
+{
+    bool can_search = w->features->can_search && t->search.piece_count > 0;
+    w->to->begin_annotation(&w->sink, w->aggregation, "ApplySupported");
+    w->to->begin_record(&w->sink);
+    w->to->begin_field(&w->sink, "Transformations");
+    w->to->begin_collection(&w->sink);
+    for (size_t i = 0; i < TRANSFORM_COUNT; i++) {
+        if (transformation_is_supported((enum transformation_kind)i) &&
+            (i != TRANSFORM_SEARCH || can_search)) {
+            w->to->value_string(&w->sink, transformation_name((enum transformation_kind)i));
+        }
+    }
+    w->to->end_collection(&w->sink);
+    w->to->end_field(&w->sink);
+    w->to->end_record(&w->sink);
+    w->to->end_annotation(&w->sink);
+}
+
 static void put_bindings(struct walk *w, const struct entity_type *t)
 {
     bool is_open = false;
@@ -217,6 +239,9 @@ static void put_entity_set(struct walk *w, const struct entity_set *set)
     w->to->begin(&w->sink, METADATA_ENTITY_SET, set->name);
     w->to->type(&w->sink, METADATA_ENTITY_SET, &type);
     put_bindings(w, t);
+    if (w->features->can_apply) {
+        put_apply_supported(w, t);
+    }
     if (!w->features->can_search || t->search.piece_count == 0) {
         put_restriction(w, "SearchRestrictions", "Searchable");
     }
@@ -307,6 +332,9 @@ void metadata_put(struct bytes *out, const struct model *m, enum odata_version v
                         contained ? m->container : STR(""));
     w.core = put_reference(&w, STR("Org.OData.Core.V1"), STR("Core"));
     w.capabilities = put_reference(&w, STR("Org.OData.Capabilities.V1"), STR("Capabilities"));
+    if (features->can_apply) {
+        w.aggregation = put_reference(&w, STR("Org.OData.Aggregation.V1"), STR("Aggregation"));
+    }
     ops->end_references(&w.sink);
     for (size_t i = 0; i < m->namespace_count; i++) {
         put_schema(&w, m->namespaces[i]);

@@ -18,11 +18,12 @@
 #include "odata/model.h"
 #include "odata/response_format.h"
 
-/* What the service can do besides reading; what it cannot is said in Capabilities. */
+/* What the service can do besides plain reads, as vocabularies say it. */
 struct metadata_features {
     bool can_write;          /* POST, PATCH, PUT, DELETE */
     bool can_search;         /* $search */
     bool can_batch;          /* $batch */
+    bool can_apply;          /* $apply: Aggregation.ApplySupported */
     bool has_alternate_keys; /* Set(Email='...') by a unique key: Core.AlternateKeys */
 };
 

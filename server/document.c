@@ -16,6 +16,7 @@ enum {
 const struct metadata_features document_features = {
     .can_write = false,
     .can_search = true,
+    .can_apply = true,
     .can_batch = false,
     .has_alternate_keys = true,
 };

@@ -145,8 +145,10 @@ static struct str taken[] = {S("Core"), S("Capabilities")};
 static const struct model odd = {.container = S("C"), .namespaces = taken, .namespace_count = 2};
 static const struct model empty = {.container = S("Container")};
 
-static const struct metadata_features none = {false, false, false, false};
-static const struct metadata_features all = {true, true, true, true};
+static const struct metadata_features none = {.can_write = false};
+static const struct metadata_features all = {
+    .can_write = true, .can_search = true, .can_batch = true, .has_alternate_keys = true};
+static const struct metadata_features applies = {.can_apply = true};
 
 #define REFERENCE(ns, alias)                                                                \
     "<edmx:Reference Uri=\"https://oasis-tcs.github.io/odata-vocabularies/vocabularies/" ns \
@@ -279,6 +281,17 @@ static const struct row {
      "{\"$Version\":\"4.01\",\"$Reference\":{" JSON_REFERENCE(
          "Org.OData.Core.V1", "") "," JSON_REFERENCE("Org.OData.Capabilities.V1",
                                                      "") "},\n\"Core\":{},\n\"Capabilities\":{}}\n",
+     false, MEDIA_JSON},
+    {"what $apply takes", &shop, ODATA_4_0, &applies,
+     "Target=\"order\"/><Annotation Term=\"Aggregation.ApplySupported\"><Record><PropertyValue "
+     "Property=\"Transformations\"><Collection><String>aggregate</String><String>groupby</String>"
+     "<String>concat</String><String>filter</String><String>compute</String>",
+     false, MEDIA_XML},
+    {"its vocabulary", &shop, ODATA_4_0, &applies,
+     REFERENCE("Org.OData.Aggregation.V1", " Alias=\"Aggregation\""), false, MEDIA_XML},
+    {"nothing that $apply does not take", &shop, ODATA_4_0, &applies, "traverse", true, MEDIA_XML},
+    {"JSON: what $apply takes", &shop, ODATA_4_0, &applies,
+     "\"@Aggregation.ApplySupported\":{\"Transformations\":[\"aggregate\",\"groupby\",\"concat\",",
      false, MEDIA_JSON},
     {"JSON: where the container is", &shop, ODATA_4_0, &none,
      "{\"$Version\":\"4.0\",\"$EntityContainer\":\"shop.Container\",\"$Reference\":{", false,
