@@ -61,6 +61,12 @@ bool bind_sequence(struct applying *x, const struct sequence *s) NODISCARD;
 /* bind_aggregate.c */
 
 bool bind_aggregate(struct applying *x, const struct transformation *t) NODISCARD;
+/* The rows behind a to-many navigation of from, each with the columns of its row's partition. */
+bool bind_cross(struct applying *x, struct source *from, const struct navigation *n) NODISCARD;
+
+/* bind_join.c */
+
+bool bind_join(struct applying *x, const struct transformation *t) NODISCARD;
 
 /* bind_group.c */
 

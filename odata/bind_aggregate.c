@@ -184,8 +184,7 @@ static bool carry_partition(struct applying *x, struct derived *d, const struct 
     return true;
 }
 
-/* The rows behind a to-many navigation, each with the columns of its row's partition. */
-static bool cross(struct applying *x, struct source *from, const struct navigation *n)
+bool bind_cross(struct applying *x, struct source *from, const struct navigation *n)
 {
     struct binder *b = x->b;
     struct derived *d = ARENA_NEW(b->arena, struct derived);
@@ -267,7 +266,7 @@ static bool walk_name(struct applying *x, const struct expr *e, struct reached *
     }
     at->crossed = true;
     if (n->collection) {
-        if (!cross(x, at->source, n)) {
+        if (!bind_cross(x, at->source, n)) {
             return false;
         }
         at->source = x->in;

@@ -441,6 +441,7 @@ static bool (*const binders[TRANSFORM_COUNT])(struct applying *x,
     [TRANSFORM_TOPCOUNT] = bind_extreme,    [TRANSFORM_TOPSUM] = bind_extreme,
     [TRANSFORM_TOPPERCENT] = bind_extreme,  [TRANSFORM_BOTTOMCOUNT] = bind_extreme,
     [TRANSFORM_BOTTOMSUM] = bind_extreme,   [TRANSFORM_BOTTOMPERCENT] = bind_extreme,
+    [TRANSFORM_JOIN] = bind_join,           [TRANSFORM_OUTERJOIN] = bind_join,
 };
 
 bool transformation_is_supported(enum transformation_kind kind)

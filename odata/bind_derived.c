@@ -197,8 +197,8 @@ bool bind_derived(struct applying *x, struct derived *d, const struct entity_typ
         return false;
     }
     bool old = d->from != NULL && d->from->derived != NULL && d->from->derived->costly;
-    d->costly = old || d->kind != DERIVED_SELECT || d->grouped || d->distinct || d->window ||
-                d->has_top || d->skip > 0;
+    d->costly = old || d->kind != DERIVED_SELECT || d->grouped || d->distinct || d->join != NULL ||
+                d->window || d->has_top || d->skip > 0;
     made->derived = d;
     x->in = made;
     return true;
@@ -300,7 +300,6 @@ static bool add_entity(struct binder *b, struct entity_type *t, const struct lea
                              .source = t,
                              .target = target,
                              .index = t->navigation_count++,
-                             .nullable = true,
                              .embedded = true,
                              .expanded = true};
     for (size_t i = 0; i < count; i++) {

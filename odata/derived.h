@@ -93,7 +93,7 @@ struct derived {
     const struct property **outputs;
     size_t output_count;
     size_t key_count;
-    const struct source *shared; /* UNION, MERGE: what several parts read, under a name */
+    const struct source *shared; /* what is read more than once, under a name */
 
     const struct property **hidden; /* columns of these rows that type does not show */
     size_t hidden_count;

@@ -220,7 +220,7 @@ static bool add_expansion(struct shaping *s, const struct expansion *x)
     if (x->count_only) {
         return true;
     }
-    if (x->navigation->embedded) {
+    if (x->navigation->embedded && !x->navigation->nullable) {
         return add_embedded(s, x);
     }
     if (!x->navigation->collection) {

@@ -138,7 +138,7 @@ static void put_join(struct sql *s, const struct derived *d)
         SQL_PUT(s, " ON ");
         sql_put_link_far(s, n, d->join_to);
     } else {
-        SQL_PUT(s, " JOIN ");
+        sql_put_own(s, d->outer ? STR(" LEFT JOIN ") : STR(" JOIN "));
         sql_put_table(s, d->join_to);
         SQL_PUT(s, " ON ");
         sql_put_join_on(s, n, d->join_from, d->join_to);
@@ -157,9 +157,25 @@ static void put_groups(struct sql *s, const struct derived *d)
     }
 }
 
+/* What several parts read is computed once, under a name. */
+static void put_shared(struct sql *s, const struct derived *d)
+{
+    const struct source *shared = d->shared;
+    if (shared == NULL || shared->shared != NULL || shared->derived == NULL ||
+        !shared->derived->costly) {
+        return;
+    }
+    SQL_PUT(s, "WITH ");
+    sql_put_alias(s, 'w', shared->number);
+    SQL_PUT(s, " AS (");
+    sql_put_derived(s, shared->derived);
+    SQL_PUT(s, ") ");
+}
+
 static void put_select(struct sql *s, const struct derived *d)
 {
     struct conditions c = {0};
+    put_shared(s, d);
     sql_put_own(s, d->distinct ? STR("SELECT DISTINCT ") : STR("SELECT "));
     put_list(s, d);
     if (d->path != NULL) {
@@ -186,21 +202,6 @@ static void put_select(struct sql *s, const struct derived *d)
         sql_put_order(s, d->order, d->order_count);
     }
     sql_put_limit(s, d->has_top, d->top, d->skip);
-}
-
-/* What several parts read is computed once, under a name. */
-static void put_shared(struct sql *s, const struct derived *d)
-{
-    const struct source *shared = d->shared;
-    if (shared == NULL || shared->shared != NULL || shared->derived == NULL ||
-        !shared->derived->costly) {
-        return;
-    }
-    SQL_PUT(s, "WITH ");
-    sql_put_alias(s, 'w', shared->number);
-    SQL_PUT(s, " AS (");
-    sql_put_derived(s, shared->derived);
-    SQL_PUT(s, ") ");
 }
 
 /* A part's column as the type that the output has; NULL for one that it has not. */

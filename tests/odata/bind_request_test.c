@@ -218,7 +218,10 @@ static const struct row {
      "Products?$apply=groupby((rollup($all,ID,Name,Price),rollup($all,ID,Name,Price),"
      "rollup($all,ID,Name,Price),rollup($all,ID,Name,Price)))",
      400, 0, "more than 64"},
-    {"join is not here", "Categories?$apply=join(Products as p)", 501, 0, "join at byte 0"},
+    {"nest is not here", "Categories?$apply=nest(identity as p)", 501, 0, "nest at byte 0"},
+    {"a join of what is to one", "Products?$apply=join(Category as c)", 400, 0,
+     "'Category' at byte 5 of $apply is no collection"},
+    {"a join", "Categories?$apply=join(Products as p)&$expand=p", 0, PLAN_COLLECTION, NULL},
     {"computed values come with the others", "Products?$compute=ID add 1 as x", 0, PLAN_COLLECTION,
      "Products(*,x)"},
     {"computed values can be selected", "Products?$compute=ID add 1 as x&$select=x,Name", 0,
