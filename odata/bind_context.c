@@ -142,18 +142,49 @@ static void put_expand(struct binder *b, struct bytes *out, const struct expand_
 }
 
 /* The items of $select, each once. */
+/* The path of an item, and of those around it. */
+struct select_path {
+    const struct select_item *item;
+    const struct select_path *outer;
+};
+
+static void put_select_path(struct bytes *out, const struct select_path *p)
+{
+    if (p->outer != NULL) {
+        put_select_path(out, p->outer);
+    }
+    for (size_t k = 0; k < p->item->path_count; k++) {
+        bool star = p->outer != NULL && str_eq(p->item->path[k], STR("*"));
+        if (!star && (k > 0 || p->outer != NULL)) {
+            bytes_put_char(out, '/');
+        }
+        if (!star) { /* all of what stands before it */
+            put_name(out, p->item->path[k]);
+        }
+    }
+}
+
+/* What is selected inside of a complex value is a path each: Address/City. */
+static void put_select_item(struct bytes *out, const struct select_path *p, bool *any)
+{
+    const struct query *inside = p->item->options;
+    if (inside == NULL || !inside->has_select) {
+        put_separator(out, any);
+        put_select_path(out, p);
+        return;
+    }
+    for (size_t i = 0; i < inside->select_count; i++) {
+        const struct select_path below = {&inside->select[i], p};
+        put_select_item(out, &below, any);
+    }
+}
+
 static void put_selected(struct bytes *out, const struct query *q, bool *any)
 {
     for (size_t i = 0; i < q->select_count; i++) {
-        if (is_listed(q, i)) {
-            continue;
-        }
-        put_separator(out, any);
-        for (size_t k = 0; k < q->select[i].path_count; k++) {
-            if (k > 0) {
-                bytes_put_char(out, '/');
-            }
-            put_name(out, q->select[i].path[k]);
+        const struct select_path path = {&q->select[i], NULL};
+        if (q->select[i].options != NULL || !is_listed(q, i)) {
+            put_select_item(out, &path, any);
         }
     }
 }

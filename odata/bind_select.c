@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "odata/bind_priv.h"
+#include "odata/limits.h"
 
 /* What $select has named so far. */
 struct selecting {
@@ -7,8 +8,22 @@ struct selecting {
     struct source *source;
     const struct entity_type *type;
     bool *properties; /* by index */
+    bool *whole;      /* by index: it was named without a part of it */
     struct selection *out;
 };
+
+/* Room for what is said about single properties. */
+static struct selected_values *values_of(struct selecting *s, const struct property *p)
+{
+    if (s->out->values == NULL) {
+        s->out->values = ARENA_ARRAY(s->b->arena, s->type->property_count, struct selected_values);
+    }
+    if (s->out->values == NULL) {
+        arena_fail(s->b->arena, s->b->err);
+        return NULL;
+    }
+    return &s->out->values[p->index];
+}
 
 /* Tags($filter=...;$top=2): what is read of a collection of values (URL Conventions 5.1.4). */
 static bool select_values(struct selecting *s, const struct select_item *item,
@@ -16,20 +31,10 @@ static bool select_values(struct selecting *s, const struct select_item *item,
 {
     struct binder *b = s->b;
     const struct query *q = item->options;
-    if (!p->type.collection) {
-        return p->type.type == EDM_COMPLEX
-                   ? odata_error_not_implemented(b->err, "$select",
-                                                 "options of '%.*s' in $select are not implemented",
-                                                 STR_ARG(bind_clip(p->name)))
-                   : bind_fail_name(b, &clause_select, item->offset, p->name, "has no options");
+    struct selected_values *values = values_of(s, p);
+    if (values == NULL) {
+        return false;
     }
-    if (s->out->values == NULL) {
-        s->out->values = ARENA_ARRAY(b->arena, s->type->property_count, struct selected_values);
-        if (s->out->values == NULL) {
-            return arena_fail(b->arena, b->err);
-        }
-    }
-    struct selected_values *values = &s->out->values[p->index];
     if (values->value != NULL || values->count != NULL) {
         return bind_fail_name(b, &clause_select, item->offset, p->name, "has options twice");
     }
@@ -43,6 +48,118 @@ static bool select_values(struct selecting *s, const struct select_item *item,
     return true;
 }
 
+/* One part in the list: the one that is there, or a new one. */
+static struct selected_part *find_part(struct selecting *s, struct selected_part **list,
+                                       const struct bound_expr *whole, const struct property *p)
+{
+    while (*list != NULL && (*list)->property != p) {
+        list = &(*list)->next;
+    }
+    if (*list == NULL) {
+        struct selected_part *made = ARENA_NEW(s->b->arena, struct selected_part);
+        const struct bound_expr *value = bind_part_expr(s->b, whole, p);
+        if (made == NULL || value == NULL) {
+            arena_fail(s->b->arena, s->b->err);
+            return NULL;
+        }
+        made->property = p;
+        made->value = value;
+        *list = made;
+    }
+    return *list;
+}
+
+/* What is selected inside of a complex value: the rest of a path, or a $select in parentheses. */
+struct inside {
+    const struct select_item *item; /* for the byte of errors */
+    const struct str *path;
+    size_t path_count;
+    const struct query *options; /* or NULL */
+    size_t depth;
+};
+
+static bool is_complex(const struct type_ref *t)
+{
+    return t->type == EDM_COMPLEX && !t->collection;
+}
+
+static bool select_inside(struct selecting *s, const struct inside *in,
+                          const struct bound_expr *whole, bool *out_whole,
+                          struct selected_part **list);
+
+static bool select_part(struct selecting *s, const struct inside *in,
+                        const struct bound_expr *whole, struct selected_part **list)
+{
+    const struct complex_type *type = whole->type.complex_type;
+    struct inside rest = *in;
+    while (rest.path_count > 1 && model_find_complex(s->b->options->model, rest.path[0]) == type) {
+        rest.path++;
+        rest.path_count--;
+    }
+    struct str name = rest.path[0];
+    const struct property *p = complex_type_find_property(type, name);
+    if (p == NULL) {
+        return bind_fail(s->b, &clause_select, in->item->offset, "unknown property '%.*s' of %.*s",
+                         STR_ARG(bind_clip(name)), STR_ARG(bind_clip(type->name)));
+    }
+    if ((rest.path_count > 1 || rest.options != NULL) && !is_complex(&p->type)) {
+        return p->type.collection
+                   ? odata_error_not_implemented(s->b->err, "$select",
+                                                 "options of '%.*s' in $select are not implemented",
+                                                 STR_ARG(bind_clip(name)))
+                   : bind_fail_name(s->b, &clause_select, in->item->offset, name, "has no parts");
+    }
+    struct selected_part *part = find_part(s, list, whole, p);
+    if (part == NULL) {
+        return false;
+    }
+    rest.path++;
+    rest.path_count--;
+    rest.depth++;
+    return select_inside(s, &rest, part->value, &part->whole, &part->parts);
+}
+
+static bool select_inside(struct selecting *s, const struct inside *in,
+                          const struct bound_expr *whole, bool *out_whole,
+                          struct selected_part **list)
+{
+    if (in->depth >= LIMIT_VALUE_DEPTH) {
+        return odata_error_set(s->b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX, "$select",
+                               "$select is nested deeper than %d", (int)LIMIT_VALUE_DEPTH);
+    }
+    if (in->path_count > 0) {
+        return select_part(s, in, whole, list);
+    }
+    const struct query *q = in->options;
+    if (q == NULL) {
+        *out_whole = true;
+        return true;
+    }
+    if (!q->has_select || q->has_expand || q->compute_count > 0 || q->aliases != NULL) {
+        return odata_error_not_implemented(
+            s->b->err, "$select",
+            "other options of a complex value than $select are not implemented");
+    }
+    if (q->filter != NULL || q->orderby_count > 0 || q->has_top || q->has_skip || q->has_count ||
+        q->search.given) {
+        return bind_fail(s->b, &clause_select, in->item->offset,
+                         "options of a collection do not fit a single value");
+    }
+    for (size_t i = 0; i < q->select_count; i++) {
+        const struct select_item *nested = &q->select[i];
+        if (nested->path_count == 1 && str_eq(nested->path[0], STR("*"))) {
+            *out_whole = true;
+            continue;
+        }
+        const struct inside below = {nested, nested->path, nested->path_count, nested->options,
+                                     in->depth};
+        if (!select_part(s, &below, whole, list)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool select_property(struct selecting *s, const struct select_item *item, size_t at)
 {
     struct str name = item->path[at];
@@ -50,15 +167,25 @@ static bool select_property(struct selecting *s, const struct select_item *item,
     if (p == NULL) {
         return bind_fail_unknown(s->b, &clause_select, item->offset, s->type, name, false);
     }
-    if (at + 1 < item->path_count) {
-        return p->type.type == EDM_COMPLEX
-                   ? odata_error_not_implemented(s->b->err, "$select",
-                                                 "selecting a part of '%.*s' is not implemented",
-                                                 STR_ARG(bind_clip(name)))
-                   : bind_fail_name(s->b, &clause_select, item->offset, name, "has no parts");
-    }
     s->properties[p->index] = true;
-    return item->options == NULL || select_values(s, item, p);
+    bool last = at + 1 == item->path_count;
+    if (last && item->options == NULL) {
+        s->whole[p->index] = true;
+        return true;
+    }
+    if (last && p->type.collection) {
+        return select_values(s, item, p);
+    }
+    if (!is_complex(&p->type)) {
+        return bind_fail_name(s->b, &clause_select, item->offset, name,
+                              last ? "has no options" : "has no parts");
+    }
+    struct selected_values *values = values_of(s, p);
+    const struct bound_expr *whole = bind_property_expr(s->b, s->source, p);
+    const struct inside in = {item, item->path + at + 1, item->path_count - at - 1, item->options,
+                              0};
+    return values != NULL && whole != NULL &&
+           select_inside(s, &in, whole, &s->whole[p->index], &values->parts);
 }
 
 static bool select_item(struct selecting *s, const struct select_item *item)
@@ -71,6 +198,7 @@ static bool select_item(struct selecting *s, const struct select_item *item)
     if (str_eq(name, STR("*"))) {
         for (size_t i = 0; i < s->type->property_count; i++) {
             s->properties[i] = true;
+            s->whole[i] = true;
         }
         return true;
     }
@@ -103,7 +231,8 @@ struct selection *bind_selection(struct binder *b, struct source *source, const 
     struct selecting s = {.b = b, .source = source, .type = type};
     s.out = ARENA_NEW(b->arena, struct selection);
     s.properties = ARENA_ARRAY(b->arena, type->property_count, bool);
-    if (s.out == NULL || s.properties == NULL) {
+    s.whole = ARENA_ARRAY(b->arena, type->property_count, bool);
+    if (s.out == NULL || s.properties == NULL || s.whole == NULL) {
         arena_fail(b->arena, b->err);
         return NULL;
     }
@@ -122,6 +251,9 @@ struct selection *bind_selection(struct binder *b, struct source *source, const 
         }
     }
     for (size_t i = 0; i < type->property_count; i++) {
+        if (s.out->values != NULL && s.whole[i]) {
+            s.out->values[i].parts = NULL; /* Address,Address/City: all of it */
+        }
         if (all || s.properties[i]) {
             s.out->properties[s.out->property_count++] = &type->properties[i];
         }

@@ -141,10 +141,20 @@ struct window {
     uint64_t skip;
 };
 
-/* What a request says about a collection of values. */
+/* A part of a complex property that is selected by itself; at most LIMIT_VALUE_DEPTH inside another. */
+struct selected_part {
+    const struct property *property;
+    const struct bound_expr *value;
+    bool whole;                  /* all of it, whatever parts says */
+    struct selected_part *parts; /* of a complex one */
+    struct selected_part *next;
+};
+
+/* What a request says about a property that is a collection, or a complex value. */
 struct selected_values {
     const struct bound_expr *value; /* NULL: as it is stored */
     const struct bound_expr *count; /* NULL: not asked for */
+    struct selected_part *parts;    /* NULL: all of it */
 };
 
 /* What is written of each entity. */

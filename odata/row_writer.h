@@ -38,8 +38,9 @@ struct row_frame {
 };
 
 enum {
-    /* An array and an object for each level of $expand, and the root. */
-    ROW_WRITER_FRAMES = 2 * LIMIT_EXPAND_DEPTH + 2,
+    /* An array and an object for each level of $expand, the root, and the parts of a complex value
+       that are selected one by one. */
+    ROW_WRITER_FRAMES = 2 * LIMIT_EXPAND_DEPTH + 2 + LIMIT_VALUE_DEPTH,
 };
 
 struct row_writer {

@@ -139,7 +139,62 @@ static bool add_values_count(struct shaping *s, struct str name, const struct bo
     return put_label(s, m, name, "count") && columns_add(s->r, s->columns, &column, &m->field);
 }
 
-/* values: what is read of a collection, or NULL. */
+static bool start(struct shaping *s, size_t most)
+{
+    s->members = ARENA_ARRAY(s->r->arena, most, struct member);
+    s->prefix = s->r->options->format.version == ODATA_4_0 ? "odata." : "";
+    return s->members != NULL || no_room(s);
+}
+
+static bool finish(const struct shaping *s, const struct shape **out)
+{
+    struct shape *shape = ARENA_NEW(s->r->arena, struct shape);
+    if (shape == NULL) {
+        return no_room(s);
+    }
+    shape->members = s->members;
+    shape->count = s->count;
+    *out = shape;
+    return true;
+}
+
+static bool add_parts(struct shaping *s, const struct selected_part *parts,
+                      const struct shape **out);
+
+/* A part of a complex value: whole, or an object of parts again. */
+static bool add_part(struct shaping *s, const struct selected_part *part)
+{
+    const struct property *p = part->property;
+    bool whole = part->whole || part->parts == NULL;
+    struct member *m = add_member(s, whole ? MEMBER_VALUE : MEMBER_TO_ONE);
+    struct column column = {.source = s->source, .value = part->value};
+    m->omits_null = s->r->options->omit_nulls && !p->type.collection;
+    return put_label(s, m, p->name, "") && (!s->full || put_type(s, m, p)) &&
+           columns_add(s->r, s->columns, &column, &m->field) &&
+           (whole ? put_form(s, m, &p->type, &p->pg) : add_parts(s, part->parts, &m->shape));
+}
+
+static bool add_parts(struct shaping *s, const struct selected_part *parts,
+                      const struct shape **out)
+{
+    struct shaping inner = {
+        .r = s->r, .source = s->source, .level = s->level, .columns = s->columns, .full = s->full};
+    size_t count = 0;
+    for (const struct selected_part *p = parts; p != NULL; p = p->next) {
+        count++;
+    }
+    if (!start(&inner, count)) {
+        return false;
+    }
+    for (const struct selected_part *p = parts; p != NULL; p = p->next) {
+        if (!add_part(&inner, p)) {
+            return false;
+        }
+    }
+    return finish(&inner, out);
+}
+
+/* values: what is read of a collection or complex value, or NULL. */
 static bool add_property(struct shaping *s, const struct property *p,
                          const struct selected_values *values)
 {
@@ -152,10 +207,12 @@ static bool add_property(struct shaping *s, const struct property *p,
     }
     /* Nothing but the answer says what type a dynamic property has (JSON Format 4.5.3). */
     bool typed = s->full || (p->dynamic && s->r->options->format.metadata != METADATA_NONE);
-    struct member *m = add_member(s, MEMBER_VALUE);
+    bool whole = values == NULL || values->parts == NULL;
+    struct member *m = add_member(s, whole ? MEMBER_VALUE : MEMBER_TO_ONE);
     m->omits_null = s->r->options->omit_nulls && !p->type.collection;
     return put_label(s, m, p->name, "") && (!typed || put_type(s, m, p)) &&
-           put_form(s, m, &p->type, &p->pg) && columns_add(s->r, s->columns, &column, &m->field);
+           columns_add(s->r, s->columns, &column, &m->field) &&
+           (whole ? put_form(s, m, &p->type, &p->pg) : add_parts(s, values->parts, &m->shape));
 }
 
 static const struct expansion *find_expansion(const struct selection *selection,
@@ -263,25 +320,6 @@ static bool add_members(struct shaping *s, const struct selection *selection)
             return false;
         }
     }
-    return true;
-}
-
-static bool start(struct shaping *s, size_t most)
-{
-    s->members = ARENA_ARRAY(s->r->arena, most, struct member);
-    s->prefix = s->r->options->format.version == ODATA_4_0 ? "odata." : "";
-    return s->members != NULL || no_room(s);
-}
-
-static bool finish(const struct shaping *s, const struct shape **out)
-{
-    struct shape *shape = ARENA_NEW(s->r->arena, struct shape);
-    if (shape == NULL) {
-        return no_room(s);
-    }
-    shape->members = s->members;
-    shape->count = s->count;
-    *out = shape;
     return true;
 }
 
