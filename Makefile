@@ -153,15 +153,9 @@ fuzz: ## run every parser on invented input (FUZZ_SECONDS=30 each)
 	$(MAKE) CC=clang BUILD=build-fuzz SAN=fuzzer-no-link,address,undefined fuzz-run
 fuzz-run: $(FUZZ:%=fuzz-run-%)
 # A group of the cases for each parser that reads it.
-$(BUILD)/abnf-seeds: $(wildcard $(ABNF))
+$(BUILD)/abnf-seeds: tests/fuzz/abnf_seeds.awk $(wildcard $(ABNF))
 	@mkdir -p $@
-	$(if $<,@awk -F '\t' -v to=$@ 'BEGIN { \
-	        target["literal"] = "literal"; target["expression"] = "filter_parse"; \
-	        target["queryoption"] = "query_parse"; target["path"] = "path_parse"; \
-	        target["header"] = "prefer" } \
-	    $$7 in target && $$4 != "" { \
-	        folder = to "/" target[$$7]; system("mkdir -p " folder); file = folder "/" NR; \
-	        printf "%s", $$4 > file; close(file) }' $<)
+	@if [ -f '$(ABNF)' ]; then awk -v to=$@ -f $< '$(ABNF)'; fi
 fuzz-run-%: $(BUILD)/fuzz_% $(BUILD)/abnf-seeds
 	@mkdir -p $(BUILD)/corpus/$* $(BUILD)/abnf-seeds/$*
 	$(BUILD)/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 \
