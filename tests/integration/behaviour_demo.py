@@ -115,5 +115,6 @@ def test_ctrl_c_leaves_nothing_behind(env):
         with Folder() as folder:
             demo = Demo(env, folder)
             demo.wait_for(stage)
-            wait_for(demo.ends_by_ctrl_c, 60, f"Ctrl-C ends '{stage}'")
+            # No faster than people press it: each makes psql cancel its query on a connection of its own.
+            wait_for(demo.ends_by_ctrl_c, 120, f"Ctrl-C ends '{stage}'", pause=0.5)
             wait_for(lambda: not demo.left_behind(), 10, f"nothing is left of '{stage}': {demo.left_behind()}")
