@@ -73,19 +73,6 @@ const struct bound_expr *bind_rank(struct binder *b, const struct source *root,
     return new_search(b, BOUND_RANK, EDM_SINGLE, root, q);
 }
 
-static const struct bound_expr *both(struct binder *b, const struct bound_expr *first,
-                                     const struct bound_expr *second)
-{
-    struct bound_expr *made = bind_new(b, BOUND_OPERATOR, EDM_BOOLEAN, 2);
-    if (made != NULL) {
-        made->op = OP_AND;
-        made->args[0] = first;
-        made->args[1] = second;
-        made->nullable = first->nullable || second->nullable;
-    }
-    return made;
-}
-
 bool bind_rows_condition(struct binder *b, struct source *root, const struct query *q,
                          bool it_is_near, const struct bound_expr **out_condition)
 {
@@ -101,7 +88,7 @@ bool bind_rows_condition(struct binder *b, struct source *root, const struct que
     if (q->search_expr != NULL) {
         const struct bound_expr *search = bind_search(b, root, q);
         if (search != NULL && condition != NULL) {
-            search = both(b, search, condition);
+            search = bind_new_binary(b, OP_AND, EDM_BOOLEAN, search, condition);
         }
         if (search == NULL) {
             return false;
