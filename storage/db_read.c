@@ -380,10 +380,9 @@ static bool is_not_ours(const struct db_read *r, const char *sqlstate)
 
 /*
  * The SQLSTATE, where one of PostgreSQL's has two meanings: 0A000 says of a cached plan that its
- * tables have changed, and of anything else that it cannot be done; 2201G says that the path's
- * entity is missing only when the statement asks so (put_guard() in storage/sql_read.c).
+ * tables have changed, and of anything else that it cannot be done.
  */
-static const char *state_of(const struct db_read *r, const PGresult *res)
+static const char *state_of(const PGresult *res)
 {
     const char *sqlstate = PQresultErrorField(res, PG_DIAG_SQLSTATE);
     const char *function = PQresultErrorField(res, PG_DIAG_SOURCE_FUNCTION);
@@ -394,15 +393,19 @@ static const char *state_of(const struct db_read *r, const PGresult *res)
         (function == NULL || strcmp(function, "RevalidateCachedQuery") != 0)) {
         return "0A";
     }
-    if (strcmp(sqlstate, "2201G") == 0 && !r->sql->guards_parent) {
-        return "22";
-    }
     return sqlstate;
+}
+
+/* The statement's own guard has failed: the path's entity is missing (storage/sql_path.c). */
+static bool is_missing_parent(const struct db_read *r, const char *sqlstate, const char *text)
+{
+    return r->sql->guards_parent && strcmp(sqlstate, "22P02") == 0 && text != NULL &&
+           strstr(text, SQL_GUARD_WORD) != NULL;
 }
 
 static void on_error(struct db_read *r, const PGresult *res)
 {
-    const char *sqlstate = state_of(r, res);
+    const char *sqlstate = state_of(res);
     const char *text = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
     if (conn_result_ends(res)) {
         /* The connection is going; on_lost() decides. 57P01: an administrator, 57P05: it was idle. */
@@ -423,6 +426,10 @@ static void on_error(struct db_read *r, const PGresult *res)
     statement_stats_failed(pool_get_stats(r->pool), main_hash(r), now_ms(r));
     struct odata_error err;
     pg_error_set(&err, sqlstate, text);
+    if (is_missing_parent(r, sqlstate, text)) {
+        (void)odata_error_set(&err, 404, ODATA_CODE_NOT_FOUND, "",
+                              "an entity of the path does not exist");
+    }
     fail(r, &err);
 }
 

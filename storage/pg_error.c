@@ -45,8 +45,6 @@ static const struct rule {
     {"22021", 500, ODATA_CODE_BAD_DATA, 0, "a stored text is not valid in its encoding"},
     {"22P05", 400, ODATA_CODE_BAD_VALUE, 0, "a character that the database's encoding does not have"},
     {"2201B", 400, ODATA_CODE_BAD_VALUE, 0, "a regular expression cannot be read"},
-    /* Raised by our own statements alone: storage/sql_path.c, sql_put_guard(). */
-    {"2201G", 404, ODATA_CODE_NOT_FOUND, 0, "an entity of the path does not exist"},
     {"22", 400, ODATA_CODE_BAD_VALUE, 0, "a value cannot be used in this query"},
     {"23502", 400, ODATA_CODE_BAD_VALUE, 0, "a value is missing"},
     {"23514", 400, ODATA_CODE_BAD_VALUE, 0, "a value breaks a rule of the database"},

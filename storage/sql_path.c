@@ -62,9 +62,10 @@ void sql_put_keys(struct sql *s, struct conditions *c, const struct read *read, 
 
 /*
  * ` OFFSET` of 0 when the entity that the path goes through up to `last` is there. When it is not,
- * the statement fails with SQLSTATE 2201G (storage/pg_error.c makes a 404 of it): that is how one
- * round trip tells `no rows` from `no parent`. width_bucket is used for nothing else, and the count
- * keeps the planner from computing it before the rows are known.
+ * the statement fails, because SQL_GUARD_WORD is no number (storage/db_read.c makes a 404 of it):
+ * that is how one round trip tells `no rows` from `no parent`. PostgreSQL quotes the word in its
+ * message in every language, and nobody else's failure has it: an SQLSTATE alone may also come from
+ * a view. The count keeps the planner from computing it before the rows are known.
  *
  * It is no condition, because a condition is not asked where the planner knows that there are no
  * rows: a filter that is false, partitions that cannot have them. An offset is computed before the
@@ -73,10 +74,11 @@ void sql_put_keys(struct sql *s, struct conditions *c, const struct read *read, 
 void sql_put_guard(struct sql *s, const struct read *read, size_t last)
 {
     struct conditions c = {0};
-    SQL_PUT(s, " OFFSET (SELECT width_bucket(1::numeric, 0::numeric, 2::numeric, count(*)::int4)");
+    SQL_PUT(s, " OFFSET (SELECT (CASE WHEN count(*) = 0 THEN '" SQL_GUARD_WORD
+               "' ELSE '0' END)::int8");
     sql_put_path(s, read, last);
     sql_put_keys(s, &c, read, last);
-    SQL_PUT(s, ") - 1");
+    SQL_PUT(s, ")");
 }
 
 /* The path's last step is reached from an entity that must be there, and has no key of its own. */

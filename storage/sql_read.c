@@ -618,7 +618,7 @@ bool sql_read_build(struct arena *a, const struct plan *plan,
         return arena_fail(a, err);
     }
     out->has_count = read->has_count || read->count_rows;
-    out->guards_parent = sql_needs_guard(guarded(read));
+    out->guards_parent = sql_needs_guard(guarded(read)) || read->value_count != NULL;
     /* $top=0, or a page behind the last row of $top: nothing to read but perhaps the count, or
        whether the entity before it is there. */
     bool is_empty = read->has_top && read->top == 0;

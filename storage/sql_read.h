@@ -18,6 +18,9 @@
 #include "odata/shape.h"
 #include "odata/str.h"
 
+/* What a statement reads as a number, and fails with, when an entity of its path is not there. */
+#define SQL_GUARD_WORD "sluice:no-such-parent"
+
 /* One statement: text that depends on the query's shape only, values as parameters in text form. */
 struct sql_statement {
     const char *text;          /* ends in NUL */
@@ -50,7 +53,7 @@ struct sql_read {
     const struct sql_level *levels;
     size_t level_count;
     bool has_count;     /* count must be run too, in the same snapshot */
-    bool guards_parent; /* a statement fails with 2201G when the path's entity is not there */
+    bool guards_parent; /* SQL_GUARD_WORD in a failure: the path's entity is not there */
     bool has_rows;      /* false for $top=0 and /$count: only the count is run */
     struct sql_statement count;
     uint64_t row_limit;        /* level 0 yields at most so many rows; 0 = unknown */
