@@ -250,8 +250,8 @@ static bool bind_paging(struct binder *b, const struct query *q, struct read *re
     read->has_count = q->has_count && q->count;
     read->token_check = token_check(b, read, q);
     /* A full feed that nobody orders stays unordered: the fastest. */
-    read->resumable = q->orderby_count > 0 || q->search.given || q->has_top || q->has_skip ||
-                      q->skiptoken.given || read->page_rows > 0;
+    read->resumable = q->orderby_count > 0 || bind_is_ranked(read->source, q) || q->has_top ||
+                      q->has_skip || q->skiptoken.given || read->page_rows > 0;
     if (!bind_order(b, &scope, q, read->resumable, read)) {
         return false;
     }

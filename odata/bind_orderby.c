@@ -62,8 +62,7 @@ bool bind_order(struct binder *b, const struct scope *s, const struct query *q, 
     if (read->order == NULL) {
         return arena_fail(b->arena, b->err);
     }
-    if (q->orderby_count == 0 && q->search_expr != NULL) {
-        /* The best match first, when nothing else is asked. */
+    if (bind_is_ranked(s->root, q)) {
         const struct bound_expr *rank = bind_rank(b, s->root, q);
         if (rank == NULL) {
             return false;

@@ -301,6 +301,13 @@ bool bind_rows_condition(struct binder *b, struct source *root, const struct que
 /* $search of q alone, which it has. */
 const struct bound_expr *bind_search(struct binder *b, const struct source *root,
                                      const struct query *q) NODISCARD;
+/*
+ * Whether the best match comes first: nothing else is asked, and the rows' text need not be taken
+ * apart anew for it. Without an index, the rank of every row would be computed and sorted before
+ * the first one is sent.
+ */
+bool bind_is_ranked(const struct source *root, const struct query *q);
+
 /* How well a row of root matches q's $search, which bind_rows_condition() has checked. */
 const struct bound_expr *bind_rank(struct binder *b, const struct source *root,
                                    const struct query *q) NODISCARD;

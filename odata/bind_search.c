@@ -67,6 +67,11 @@ const struct bound_expr *bind_search(struct binder *b, const struct source *root
                                           : NULL;
 }
 
+bool bind_is_ranked(const struct source *root, const struct query *q)
+{
+    return q->orderby_count == 0 && q->search_expr != NULL && root->type->search.ranked;
+}
+
 const struct bound_expr *bind_rank(struct binder *b, const struct source *root,
                                    const struct query *q)
 {

@@ -142,6 +142,7 @@ static uint64_t hash_entity_type(uint64_t hash, const struct entity_type *t)
         hash = hash_navigation(hash, &t->navigations[i]);
     }
     hash = hash_text(hash, t->search.config);
+    hash = hash_number(hash, t->search.ranked);
     for (size_t i = 0; i < t->search.piece_count; i++) {
         hash = hash_text(hash, t->search.pieces[i].text);
         hash = hash_text(hash, t->search.pieces[i].column);

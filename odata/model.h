@@ -143,6 +143,9 @@ struct search_source {
     const struct search_piece *pieces; /* an expression of type tsvector; none: not searchable */
     size_t piece_count;
     struct str config; /* the text search configuration, as SQL: 'english'::regconfig */
+    /* A tsvector column, or the expression of an index: what matches need not be looked for in all
+       rows, and the best match comes first. */
+    bool ranked;
 };
 
 struct entity_type {

@@ -14,6 +14,8 @@ enum {
     OID_TSVECTOR = 3614,
     /* Parentheses and calls inside each other in an index expression. */
     EXPRESSION_DEPTH = 64,
+    /* So many rows take seconds to be searched one by one. */
+    MANY_ROWS = 100000,
 };
 
 /* Text search configurations; which one is the database's default. */
@@ -294,9 +296,10 @@ static bool read_text(struct reader *r)
            add_piece(r, str_from_offset(r->text, r->copied), STR(""));
 }
 
-static void finish(const struct reader *r, struct str config, struct search_source *out)
+static void finish(const struct reader *r, struct str config, bool ranked,
+                   struct search_source *out)
 {
-    *out = (struct search_source){r->pieces, r->count, config};
+    *out = (struct search_source){r->pieces, r->count, config, ranked};
 }
 
 /* -- choosing --------------------------------------------------------------------------------- */
@@ -358,7 +361,7 @@ static bool use_vector(struct raw_catalog *raw, const struct raw_relation *r,
         /* Filled by a trigger: most probably with the database's own configuration. */
         config = readable ? generated.config : default_config(raw);
     }
-    finish(&whole, config, out);
+    finish(&whole, config, true, out);
     return true;
 }
 
@@ -394,7 +397,7 @@ static bool use_columns(struct raw_catalog *raw, const struct raw_relation *r, c
     if (!add_piece(&made, STR("::text, ''))"), STR(""))) {
         return false;
     }
-    finish(&made, config, out);
+    finish(&made, config, false, out);
     return true;
 }
 
@@ -468,7 +471,7 @@ static bool build_one(struct raw_catalog *raw, struct raw_relation *r, struct od
     }
     struct reader index = {0};
     if (config.len == 0 && use_expression(raw, r, 0, &index)) {
-        finish(&index, index.config, out);
+        finish(&index, index.config, true, out);
         return true;
     }
     /* Without a language that anybody has chosen, words are taken as they are. */
@@ -476,11 +479,25 @@ static bool build_one(struct raw_catalog *raw, struct raw_relation *r, struct od
     return use_columns(raw, r, NULL, config.len > 0 ? config : simple, out) || raw_no_memory(err);
 }
 
+/* Says when a search must read a big table from end to end. */
+static bool warn_of_size(struct raw_catalog *raw, const struct raw_relation *r,
+                         struct odata_error *err)
+{
+    const struct search_source *search = &r->type->search;
+    if (search->piece_count == 0 || search->ranked || r->tuples <= MANY_ROWS) {
+        return true;
+    }
+    return raw_warn(raw, r, err,
+                    "$search reads all of its about %.0f rows: it has neither an index over "
+                    "to_tsvector(...) nor a tsvector column",
+                    r->tuples);
+}
+
 bool search_build(struct raw_catalog *raw, struct odata_error *err)
 {
     for (size_t i = 0; i < raw->relations.count; i++) {
         struct raw_relation *r = &raw->relations.items[i];
-        if (r->type != NULL && !build_one(raw, r, err)) {
+        if (r->type != NULL && (!build_one(raw, r, err) || !warn_of_size(raw, r, err))) {
             return false;
         }
     }

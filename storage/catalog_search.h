@@ -19,7 +19,7 @@ bool search_read(struct raw_catalog *raw, struct catalog_connection *conn, const
                  struct odata_error *err) NODISCARD;
 
 /* Fills in type->search of all entity types. False fills err: memory, or an override that names
-   what is not there. */
+   what is not there. A big table whose search no index serves is warned of. */
 bool search_build(struct raw_catalog *raw, struct odata_error *err) NODISCARD;
 
 #endif

@@ -307,7 +307,9 @@ def run(env, *arguments):
 
 
 def test_commands_that_do_not_serve(env):
-    database = env.database(TABLE + "CREATE TABLE keyless (a int);")
+    big = ("CREATE TABLE big (id int PRIMARY KEY, a text); "
+           "INSERT INTO big SELECT i, 'x' FROM generate_series(1, 100001) i; ANALYZE big;")
+    database = env.database(TABLE + "CREATE TABLE keyless (a int);" + big)
     uri = env.postgres.uri(database)
     version = run(env, "--version")
     need(version.returncode == 0 and "sluice" in version.stdout.lower(), f"--version: {version}")
@@ -318,6 +320,8 @@ def test_commands_that_do_not_serve(env):
     check = run(env, "--check", "--db-uri", uri)
     need(check.returncode == 0 and "p" in check.stdout.split(), f"--check: {check}")
     need("keyless" in check.stdout + check.stderr, "--check says nothing of a table without a key")
+    slow = [line for line in check.stdout.splitlines() if "$search" in line]
+    need(len(slow) == 1 and "public.big:" in slow[0], f"--check, of tables that no index serves: {check.stdout}")
     metadata = run(env, "--print-metadata", "--db-uri", uri)
     need(metadata.returncode == 0 and metadata.stdout.startswith("<?xml"), f"--print-metadata: {metadata}")
     bad = run(env, "--check", "--db-uri", uri + "x")

@@ -139,7 +139,8 @@ static void put_search(struct bytes *b, struct str set, const struct search_sour
     if (search->piece_count == 0) {
         return;
     }
-    bytes_format(b, "%.*s search %.*s: ", STR_ARG(set), STR_ARG(search->config));
+    bytes_format(b, "%.*s search %.*s%s: ", STR_ARG(set), STR_ARG(search->config),
+                 search->ranked ? " ranked" : "");
     for (size_t i = 0; i < search->piece_count; i++) {
         const struct search_piece *p = &search->pieces[i];
         bytes_put_str(b, p->text);

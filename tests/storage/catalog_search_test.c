@@ -24,26 +24,26 @@ static const struct catalog_case cases[] = {
     {"no text at all", "CREATE TABLE t (id int4 PRIMARY KEY, u uuid, d date)", "set t\n",
      "t search\n"},
     {"a tsvector that a trigger fills", TABLE ", v tsvector)",
-     "t search 'english'::regconfig: <v>\n", NULL},
+     "t search 'english'::regconfig ranked: <v>\n", NULL},
     {"a generated tsvector tells its configuration",
      TABLE ", v tsvector GENERATED ALWAYS AS (to_tsvector('french', coalesce(a, ''))) STORED)",
-     "t search 'french'::regconfig: <v>\n", NULL},
+     "t search 'french'::regconfig ranked: <v>\n", NULL},
     {"an index over to_tsvector",
      TABLE "); CREATE INDEX ON t USING gin (to_tsvector('german', a || ' ' || coalesce(b, '')))",
-     "t search 'german'::regconfig: to_tsvector('german'::regconfig, ((<a> || ' '::text) ||"
+     "t search 'german'::regconfig ranked: to_tsvector('german'::regconfig, ((<a> || ' '::text) ||"
      " (COALESCE(<b>, ''::character varying))::text))\n",
      NULL},
     {"a weighted index",
      TABLE "); CREATE INDEX ON t USING gin ((setweight(to_tsvector('english', a), 'A') ||"
            " setweight(to_tsvector('english', b), 'B')))",
-     "t search 'english'::regconfig: ((setweight(to_tsvector('english'::regconfig, <a>),"
+     "t search 'english'::regconfig ranked: ((setweight(to_tsvector('english'::regconfig, <a>),"
      " 'A'::\"char\") || setweight(to_tsvector('english'::regconfig, (<b>)::text),"
      " 'B'::\"char\")))\n",
      NULL},
     {"names that look like something else",
      "CREATE TABLE t (id int4 PRIMARY KEY, \"Q\"\"x y\" text, \"text\" text);"
      "CREATE INDEX ON t USING gin (to_tsvector('simple', \"Q\"\"x y\" || text))",
-     "t search 'simple'::regconfig: to_tsvector('simple'::regconfig, (<Q\"x y> || <text>))\n",
+     "t search 'simple'::regconfig ranked: to_tsvector('simple'::regconfig, (<Q\"x y> || <text>))\n",
      NULL},
     {"an index whose expression is more than we read is left alone",
      TABLE "); CREATE INDEX ON t USING gin (to_tsvector('german', regexp_replace(a, 'x', 'y')))",
@@ -51,6 +51,13 @@ static const struct catalog_case cases[] = {
     {"a partial index finds only a part",
      TABLE "); CREATE INDEX ON t USING gin (to_tsvector('german', a)) WHERE n > 1",
      "t search 'simple'::regconfig\n", NULL},
+    {"a big table without an index is warned of",
+     TABLE "); INSERT INTO t (id, a) SELECT i, 'x' FROM generate_series(1, 100001) i; ANALYZE t",
+     "warning ct.t: $search reads all of its about 100001 rows\n", NULL},
+    {"a big table with one is not",
+     TABLE "); INSERT INTO t (id, a) SELECT i, 'x' FROM generate_series(1, 100001) i;"
+           "CREATE INDEX ON t USING gin (to_tsvector('german', a)); ANALYZE t",
+     "t search 'german'::regconfig ranked\n", "warning ct.t\n"},
 };
 
 START_TEST(chooses_what_is_searched)
@@ -85,7 +92,7 @@ static const struct override_row {
       .search_count = 1,
       .hide = (struct str[]){{STR_INIT("v")}},
       .hide_count = 1},
-     "t search 'english'::regconfig: <v>\n"},
+     "t search 'english'::regconfig ranked: <v>\n"},
     {"what is hidden cannot be found through an index",
      TABLE "); CREATE INDEX ON t USING gin (to_tsvector('german', secret))",
      {.hide = (struct str[]){{STR_INIT("secret")}}, .hide_count = 1},

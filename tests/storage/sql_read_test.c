@@ -91,6 +91,9 @@ static const struct golden {
      "phraseto_tsquery('simple'::regconfig, $4::text))) AND (t0.\"id\" > $5::int4)) ORDER BY "
      "ts_rank(" PRODUCT_VECTOR ", (plainto_tsquery('simple'::regconfig, $6::text) && "
      "phraseto_tsquery('simple'::regconfig, $7::text))) DESC, t0.\"id\""},
+    {"a search without an index has no order of its own", "Ticks?$select=ID&$search=a", 0,
+     "SELECT t0.\"id\" FROM \"shop\".\"ticks\" AS t0 WHERE (to_tsvector('simple'::regconfig, "
+     "coalesce(t0.\"label\"::text, '')) @@ plainto_tsquery('simple'::regconfig, $1::text))"},
     {"groups", "Suppliers?$apply=groupby((Name),aggregate(ID with sum as x))&$filter=x gt 1", 0,
      "SELECT t3.\"name\", t3.\"c0\" FROM (SELECT t1.\"name\", sum(t1.\"id\")::int8 AS \"c0\" FROM "
      "\"shop\".\"suppliers\" AS t1 GROUP BY t1.\"name\") AS t3 WHERE (t3.\"c0\" > $1::int8)"},
@@ -187,6 +190,8 @@ static const char *const orders[] = {
     "Items?$select=Line&$orderby=Discount desc",
     "Employees?$select=ID&$orderby=Badge desc",
     "Customers?$select=ID&$orderby=Active,Address/City desc",
+    "Products?$select=ID&$search=NOT qzx",
+    "Ticks?$select=ID&$search=a OR b",
 };
 
 /* The token of a row, behind `&$skiptoken=`. */
@@ -431,6 +436,9 @@ static const struct plan_row {
     {"a path to one", "Employees?$filter=Manager/Name eq 'n15000'", "employees_manager"},
     {"the first page by key", "Ticks?$top=10", "ticks_pkey"},
     {"a page by key", "Ticks?$top=10&TOKEN", "ticks_pkey"},
+    {"the first matches of a search without an index", "Ticks?$search=x OR NOT y&$top=2",
+     "ticks_pkey"},
+    {"its next matches", "Ticks?$search=x OR NOT y&$top=20&TOKEN", "ticks_pkey"},
     {"a page by two columns", "Ticks?$orderby=Label&$top=10&TOKEN", "ticks_label_id"},
     {"a navigation", "Categories(1)/Products", NULL},
 };

@@ -244,6 +244,9 @@ static void make_enum_and_complex(struct model *m)
 static const struct search_piece product_search[] = {
     {{STR_INIT("to_tsvector('simple'::regconfig, coalesce(")}, {STR_INIT("name")}},
     {{STR_INIT("::text, ''))")}, {STR_INIT("")}}};
+static const struct search_piece tick_search[] = {
+    {{STR_INIT("to_tsvector('simple'::regconfig, coalesce(")}, {STR_INIT("label")}},
+    {{STR_INIT("::text, ''))")}, {STR_INIT("")}}};
 
 static void make_types(struct model *m)
 {
@@ -266,7 +269,11 @@ static void make_types(struct model *m)
         t->key.properties = need(ARENA_ARRAY(a, 2, const struct property *));
         if (str_eq(t->name, STR("Product"))) {
             t->search = (struct search_source){product_search, ARRAY_SIZE(product_search),
-                                               STR("'simple'::regconfig")};
+                                               STR("'simple'::regconfig"), true};
+        }
+        if (str_eq(t->name, STR("Tick"))) {
+            t->search = (struct search_source){tick_search, ARRAY_SIZE(tick_search),
+                                               STR("'simple'::regconfig"), false};
         }
         while (t->key.count < 2 && tables[i].key[t->key.count] != NULL) {
             t->key.properties[t->key.count] = find(t, tables[i].key[t->key.count]);
