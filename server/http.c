@@ -289,6 +289,9 @@ void http_response_header(struct http_exchange *x, const char *name, const char 
 
 void http_respond(struct http_exchange *x)
 {
+    if (x->state == EXCHANGE_BROKEN) {
+        return; /* the client left in the turn of the loop that brought the answer */
+    }
     http_enter(x, EXCHANGE_ANSWERED);
     http_unsuspend(x);
 }

@@ -154,7 +154,7 @@ void http_run(struct http *h);
 /* How long the loop may wait, as far as libmicrohttpd is concerned. */
 int64_t http_wait_ms(struct http *h);
 
-/* Sends x->response. Once for an exchange, in WORKING. */
+/* Sends x->response. Once for an exchange, in WORKING; nothing happens when the client has just left. */
 void http_respond(struct http_exchange *x);
 void http_response_header(struct http_exchange *x, const char *name, const char *value);
 

@@ -6,7 +6,7 @@ import struct
 import threading
 import time
 
-from support import Skipped, Wire, check_error_body, get, need, wait_for
+from support import Skipped, Wire, check_error_body, get, need, uses_sanitizer, wait_for
 
 TABLES = """
 CREATE TABLE g (id int PRIMARY KEY, name text NOT NULL);
@@ -37,6 +37,8 @@ class Failing:
     """The file that a preloaded fail_malloc.so looks into."""
 
     def __init__(self, env, seed):
+        if uses_sanitizer(env.binary):
+            raise Skipped("a sanitizer has its own malloc")
         self.library = os.path.join(os.path.dirname(env.binary), "fail_malloc.so")
         if not os.path.exists(self.library):
             raise Skipped(f"{self.library} is not there")
@@ -103,11 +105,8 @@ def client(daemon, seed, end, wrong, seen):
 def under_failures(env, per_million, seconds, seed):
     failing = Failing(env, seed)
     try:
-        # Memory that fails under a sanitizer's own allocator is another test.
         daemon = env.daemon(env.database(TABLES), {"request-timeout": "10s", "statement-timeout": "8s", "workers": 2, "db-pool-size": 6},
                             env=failing.environment())
-        if daemon.has_sanitizer():
-            raise Skipped("a sanitizer has its own malloc")
         need(failing.failed() == 0, "allocations fail already")
         failing.share(per_million)
         wrong, seen = [], []

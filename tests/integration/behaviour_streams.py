@@ -17,6 +17,7 @@ CREATE VIEW big AS SELECT id, repeat('x', 200) AS s FROM (SELECT generate_series
 CREATE FUNCTION nap(seconds float8) RETURNS int LANGUAGE plpgsql VOLATILE AS
     $$ BEGIN PERFORM pg_sleep(seconds); RETURN 1; END $$;
 CREATE VIEW sleeper AS SELECT 1 AS id, nap(30) AS v;
+CREATE VIEW brief AS SELECT 1 AS id, nap(0.5) - 1 AS v;
 CREATE VIEW late AS SELECT id, CASE WHEN id = 50000 THEN nap(30) ELSE 0 END AS v, repeat('x', 200) AS s
     FROM (SELECT generate_series(1, 100000) AS id) q;
 CREATE VIEW drip AS SELECT id, nap(0.002) AS v, repeat('x', 200) AS s
@@ -24,7 +25,7 @@ CREATE VIEW drip AS SELECT id, nap(0.002) AS v, repeat('x', 200) AS s
 """
 # What one streaming response may cost: buffer-bytes and 128 KiB. docs/OPERATIONS.md adds it up.
 READER_KIB = 256 + 128
-KEYS = {f"public.{view}": {"key": ["id"]} for view in ("big", "sleeper", "late", "drip")}
+KEYS = {f"public.{view}": {"key": ["id"]} for view in ("big", "sleeper", "brief", "late", "drip")}
 
 
 def start(env, settings=None, **more):
@@ -191,6 +192,21 @@ def test_a_client_that_leaves_leaves_nothing_running(env):
             leave(wire)
             nothing_is_busy(env, daemon)
             still_serves(daemon)
+
+
+def test_an_answer_for_a_client_that_has_just_left(env):
+    """Both are there in one turn of the loop: the daemon stands still until they are."""
+    daemon = start(env, {"workers": 1, "db-pool-size": 4})
+    for target in ("/brief", "/brief(1)", "/brief/$count?$filter=v eq 0", "/brief?$filter=1 div v eq 1"):
+        need(get(daemon, "/p(1)").status == 200, "the service is up")
+        wire = Wire(daemon)
+        wire.request("GET", target.replace(" ", "%20"))
+        time.sleep(0.2)  # it is watched from 50 ms on
+        os.kill(daemon.process.pid, signal.SIGSTOP)
+        wire.reset()
+        time.sleep(0.6)
+        os.kill(daemon.process.pid, signal.SIGCONT)
+        need(get(daemon, "/p(1)").status == 200, f"the service is up after {target}")
 
 
 def test_a_client_that_leaves_the_line_is_forgotten(env):

@@ -37,6 +37,12 @@ def wait_for(condition, seconds, what, pause=0.02):
         time.sleep(pause)
 
 
+def uses_sanitizer(binary):
+    """Whether it is linked with ASan or TSan, by the names of what it loads."""
+    with open(binary, "rb") as f:
+        return re.search(rb"\0lib[at]san\.so", f.read()) is not None
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -158,13 +164,9 @@ class Daemon:
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as f:
             return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
 
-    def has_sanitizer(self):
-        with open(f"/proc/{self.process.pid}/maps", encoding="utf-8", errors="replace") as f:
-            return re.search(r"lib[at]san", f.read()) is not None
-
     def memory_can_be_judged(self):
         """A sanitizer keeps a shadow of each byte and holds freed blocks back."""
-        if self.has_sanitizer():
+        if uses_sanitizer(self.binary):
             raise Skipped("memory says nothing under a sanitizer")
 
     def cpu_seconds(self):
