@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * apply_priv - what the files that bind $apply share: bind_apply.c, bind_aggregate.c, bind_group.c,
- * bind_concat.c and bind_derived.c.
+ * apply_priv - what the files that bind $apply share: bind_apply.c, bind_aggregate.c, bind_reach.c,
+ * bind_group.c, bind_concat.c, bind_join.c and bind_derived.c.
  */
 #ifndef ODATA_APPLY_PRIV_H
 #define ODATA_APPLY_PRIV_H
@@ -53,6 +53,11 @@ struct key bind_unique(const struct source *source);
 /* The type whose members are the leaves. */
 struct entity_type *bind_leaf_type(struct binder *b, const struct entity_type *like,
                                    const struct leaf *leaves, size_t count) NODISCARD;
+/* SELECT the partition's columns ... FROM in GROUP BY them; columns may be added. NULL fills the
+   error. */
+struct derived *bind_group_rows(struct applying *x) NODISCARD;
+/* Its rows, one for each group, are the next input; they have no members yet. */
+bool bind_group_end(struct applying *x, struct derived *d) NODISCARD;
 
 /* bind_apply.c */
 
@@ -61,6 +66,19 @@ bool bind_sequence(struct applying *x, const struct sequence *s) NODISCARD;
 /* bind_aggregate.c */
 
 bool bind_aggregate(struct applying *x, const struct transformation *t) NODISCARD;
+
+/* bind_reach.c */
+
+/* Where a path has come to. */
+struct reached {
+    struct source *source;
+    const struct bound_expr *value; /* a property; NULL while it is an entity */
+};
+
+/* Walks the path e on from at->source, which begins as in; in changes with to-many navigation. */
+bool bind_reach(struct applying *x, const struct expr *e, struct reached *at) NODISCARD;
+/* Each entity that was reached once in each group, as the rows of in: its key, and the value. */
+bool bind_reach_once(struct applying *x, struct reached *at) NODISCARD;
 /* The rows behind a to-many navigation of from, each with the columns of its row's partition. */
 bool bind_cross(struct applying *x, struct source *from, const struct navigation *n) NODISCARD;
 

@@ -372,3 +372,32 @@ struct entity_type *bind_leaf_type(struct binder *b, const struct entity_type *l
 {
     return leaf_type(b, like, leaves, count, 0);
 }
+
+struct derived *bind_group_rows(struct applying *x)
+{
+    struct derived *d = bind_derive(x->b, x->in);
+    struct key *unique = ARENA_NEW(x->b->arena, struct key);
+    if (d == NULL) {
+        return NULL;
+    }
+    if (unique == NULL) {
+        arena_fail(x->b->arena, x->b->err);
+        return NULL;
+    }
+    *unique = (struct key){x->partition, x->partition_count};
+    d->passed = x->partition;
+    d->passed_count = x->partition_count;
+    d->hidden = x->partition;
+    d->hidden_count = x->partition_count;
+    d->sorted_count = 0;
+    d->unique = unique;
+    d->repeats = false;
+    d->grouped = true;
+    return d;
+}
+
+bool bind_group_end(struct applying *x, struct derived *d)
+{
+    const struct entity_type *type = bind_leaf_type(x->b, x->in->type, NULL, 0);
+    return type != NULL && bind_derived(x, d, type);
+}

@@ -184,25 +184,8 @@ static bool bind_paths(struct applying *x, struct expr *const *paths, size_t cou
 /* One row for each group, without anything but its keys. */
 static bool make_distinct(struct applying *x)
 {
-    struct derived *d = bind_derive(x->b, x->in);
-    struct key *unique = ARENA_NEW(x->b->arena, struct key);
-    if (unique == NULL) {
-        return arena_fail(x->b->arena, x->b->err);
-    }
-    if (d == NULL) {
-        return false;
-    }
-    *unique = (struct key){x->partition, x->partition_count};
-    d->passed = x->partition;
-    d->passed_count = x->partition_count;
-    d->hidden = x->partition;
-    d->hidden_count = x->partition_count;
-    d->sorted_count = 0;
-    d->unique = unique;
-    d->repeats = false;
-    d->grouped = true;
-    const struct entity_type *type = bind_leaf_type(x->b, x->in->type, NULL, 0);
-    return type != NULL && bind_derived(x, d, type);
+    struct derived *d = bind_group_rows(x);
+    return d != NULL && bind_group_end(x, d);
 }
 
 /* The members of the groups' rows stand before those that the transformations have made. */
