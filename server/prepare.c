@@ -67,6 +67,12 @@ static bool take_query_body(struct http_exchange *x, struct prepared *p, struct 
                                "the body of a /$query request is text/plain or "
                                "application/x-www-form-urlencoded");
     }
+    struct str encoding = x->head.fields[FIELD_CONTENT_ENCODING];
+    if (encoding.len > 0 && !str_ieq(encoding, STR("identity"))) {
+        return odata_error_set(err, 415, ODATA_CODE_UNSUPPORTED_MEDIA, "",
+                               "the body of a /$query request is not decoded: send it without "
+                               "Content-Encoding");
+    }
     struct str body = str_trim(x->body);
     while (body.len > 0 && (body.ptr[body.len - 1] == '\n' || body.ptr[body.len - 1] == '\r')) {
         body.len--;

@@ -47,8 +47,8 @@ static void end_field(struct http_exchange *x, const char *name, struct bytes *t
 
 void reply_content_type(struct http_exchange *x, const struct response_format *format)
 {
-    struct bytes text;
-    begin_field(x, &text);
+    struct bytes text = {
+        .ptr = x->response.content_type, .cap = HTTP_LONGEST_TYPE, .limit = HTTP_LONGEST_TYPE};
     media_type_put(&text, format);
     end_field(x, "Content-Type", &text);
 }

@@ -354,3 +354,12 @@ def test_the_log_shows_the_sql_at_debug(env):
     need(any("for=rows" in line and "parameters=1" in line and "SELECT" in line for line in lines), f"the log has {lines}")
     need(any("for=count" in line for line in lines), f"the log has {lines}")
     need("secret" not in "".join(lines), "the log shows a value")
+
+
+def test_a_request_that_fills_its_memory_has_a_whole_error(env):
+    """The type of the answer is not taken from what is full."""
+    daemon = start(env)
+    body = "$filter=id in (" + ",".join(str(i) for i in range(70000)) + ")"
+    response = get(daemon, "/p/$query", [("Content-Type", "text/plain")], method="POST", body=body.encode())
+    check_error_body(response)
+    need(response.status == 400, f"{response.status}")
