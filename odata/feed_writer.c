@@ -386,7 +386,15 @@ static enum step next_row(struct feed_writer *w, struct odata_error *err)
             odata_error_out_of_memory(err);
             return STEP_FAIL;
         }
-        return fail(w, err, "a page ends at a row whose order values do not fit a skip token");
+        if (!is_resumable(w)) {
+            return fail(w, err, "a page of rows without an order");
+        }
+        w->state = WRITER_FAILED;
+        odata_error_not_implemented(err, "$orderby",
+                                    "a page ends at a row whose values to order by are too long "
+                                    "for a next link: order by shorter ones, or ask for all rows "
+                                    "at once");
+        return STEP_FAIL;
     }
     w->state = WRITER_LAST;
     return STEP_OK;
