@@ -192,12 +192,43 @@ static void put_variable_name(const char *name, char *out, size_t size)
     }
 }
 
-/*
- * An unknown SLUICE_ variable is no error: Kubernetes makes such variables by itself for a service
- * that is named sluice. An empty one counts as not set: compose files pass them so.
- */
+/* Kubernetes makes SLUICE_PORT... and SLUICE_SERVICE_... for a service that is named sluice. */
+static bool is_of_kubernetes(const char *name)
+{
+    return strncmp(name, "port", 4) == 0 || strncmp(name, "service-", 8) == 0;
+}
+
+/* A variable that is no setting's, but looks like one, is a mistyped one; others may be anybody's. */
+static bool check_variable(const char *variable, struct config_error *err)
+{
+    char name[64];
+    size_t length = strcspn(variable, "=");
+    size_t n = 0;
+    for (const char *p = variable + 7; p < variable + length && n + 1 < sizeof(name); p++) {
+        name[n++] = (char)(*p == '_' ? '-' : tolower((unsigned char)*p));
+    }
+    name[n] = '\0';
+    if (strcmp(name, "config") == 0 || is_of_kubernetes(name) || setting_find(name, n) != NULL) {
+        return true;
+    }
+    const struct setting *similar = setting_similar(name);
+    if (similar == NULL) {
+        return true;
+    }
+    char meant[64];
+    put_variable_name(similar->name, meant, sizeof(meant));
+    return config_fail(err, "variable %.*s: unknown; did you mean %s?",
+                       (int)(length < 70 ? length : 70), variable, meant);
+}
+
+/* An empty variable counts as not set: compose files pass them so. */
 static bool apply_environment(struct config *c, char *const *environment, struct config_error *err)
 {
+    for (char *const *e = environment; *e != NULL; e++) {
+        if (strncmp(*e, "SLUICE_", 7) == 0 && !check_variable(*e, err)) {
+            return false;
+        }
+    }
     size_t count = 0;
     const struct setting *table = setting_table(&count);
     for (size_t i = 0; i < count; i++) {

@@ -74,7 +74,15 @@ int check_database(const struct config *c)
         printf("warning: %.*s: %.*s\n", STR_ARG(m->warnings[i].relation),
                STR_ARG(m->warnings[i].text));
     }
-    printf("%zu entity sets, %zu warnings\n", m->set_count, m->warning_count);
+    size_t warnings = m->warning_count;
+    if (m->set_count == 0) {
+        printf(
+            "warning: nothing to serve: these schemas have no table with a key that the role may "
+            "SELECT from (GRANT USAGE ON SCHEMA, GRANT SELECT)\n");
+        warnings++;
+    }
+    printf("%zu entity set%s, %zu warning%s\n", m->set_count, m->set_count == 1 ? "" : "s",
+           warnings, warnings == 1 ? "" : "s");
     model_release(m);
     return EXIT_SUCCESS;
 }

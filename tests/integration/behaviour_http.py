@@ -322,6 +322,9 @@ def test_commands_that_do_not_serve(env):
     need("keyless" in check.stdout + check.stderr, "--check says nothing of a table without a key")
     slow = [line for line in check.stdout.splitlines() if "$search" in line]
     need(len(slow) == 1 and "public.big:" in slow[0], f"--check, of tables that no index serves: {check.stdout}")
+    nothing = run(env, "--check", "--db-uri", env.postgres.uri(env.database("CREATE TABLE k (a int)")))
+    need(nothing.returncode == 0 and "nothing to serve" in nothing.stdout, f"--check of no sets: {nothing}")
+    need(nothing.stdout.endswith("0 entity sets, 2 warnings\n"), f"--check counts: {nothing}")
     metadata = run(env, "--print-metadata", "--db-uri", uri)
     need(metadata.returncode == 0 and metadata.stdout.startswith("<?xml"), f"--print-metadata: {metadata}")
     bad = run(env, "--check", "--db-uri", uri + "x")
