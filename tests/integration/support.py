@@ -118,6 +118,7 @@ class Daemon:
     """One sluice process on a free port of the loopback."""
 
     def __init__(self, binary, postgres, database, settings=None, entities=None, env=None, nofile=None):
+        self.binary = binary
         self.folder = tempfile.mkdtemp(prefix="sluice-test.")
         self.port = free_port()
         self.database = database
