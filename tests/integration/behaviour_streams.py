@@ -68,7 +68,8 @@ def read_slowly(wire, bytes_a_second, seconds, stop=None):
 
 
 def test_a_slow_reader_costs_constant_memory(env):
-    daemon = start(env)
+    """With one worker, since the first stream of each takes what it keeps for all later ones."""
+    daemon = start(env, {"workers": 1})
     daemon.memory_can_be_judged()
     still_serves(daemon)
     with begin_stream(daemon) as warm:
