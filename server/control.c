@@ -69,6 +69,9 @@ static void hand_out(struct control *c)
     for (size_t i = 0; c->document != NULL && i < c->worker_count; i++) {
         worker_set_document(c->workers[i], document_retain(c->document));
     }
+    if (c->document != NULL && c->worker_count > 0) {
+        atomic_store(&c->service->has_handed_out_model, true);
+    }
 }
 
 static void log_warnings(struct control *c, const struct model *m)

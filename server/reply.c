@@ -150,7 +150,7 @@ void reply_ready(struct http_exchange *x, const struct service *s)
     }
     if (atomic_load(&s->draining)) {
         reply_text(x, s, 503, STR("draining\n"));
-    } else if (!atomic_load(&s->has_model)) {
+    } else if (!atomic_load(&s->has_handed_out_model)) {
         reply_text(x, s, 503, STR("the model is not loaded\n"));
     } else if (!connected) {
         reply_text(x, s, 503, STR("no connection to the database works\n"));

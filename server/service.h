@@ -29,6 +29,7 @@ struct service {
     void (*model_stale)(void *ctx);
     void *model_stale_ctx;
     _Atomic bool has_model;
+    _Atomic bool has_handed_out_model; /* every worker has one, too */
     _Atomic bool draining;
     _Atomic uint64_t model_loads;
     _Atomic uint64_t model_load_failures;
