@@ -43,7 +43,8 @@ static const struct rule {
     {"22P02", 400, ODATA_CODE_BAD_VALUE, 0, "a value does not fit its type"},
     /* A request's texts are valid UTF-8 and hold no U+0000: it is a stored one (SQL_ASCII). */
     {"22021", 500, ODATA_CODE_BAD_DATA, 0, "a stored text is not valid in its encoding"},
-    {"22P05", 400, ODATA_CODE_BAD_VALUE, 0, "a character that the database's encoding does not have"},
+    {"22P05", 400, ODATA_CODE_BAD_VALUE, 0,
+     "a character that the database's encoding does not have"},
     {"2201B", 400, ODATA_CODE_BAD_VALUE, 0, "a regular expression cannot be read"},
     {"22", 400, ODATA_CODE_BAD_VALUE, 0, "a value cannot be used in this query"},
     {"23502", 400, ODATA_CODE_BAD_VALUE, 0, "a value is missing"},
