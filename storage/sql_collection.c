@@ -141,13 +141,9 @@ static void put_items_range(struct sql *s, const struct bound_expr *e)
     sql_put_own(s, composite ? STR("") : STR("(v)"));
 }
 
-void sql_put_lambda(struct sql *s, const struct bound_expr *e)
+/* What e runs over, and its body in parentheses, if it has one. */
+static void put_range_where(struct sql *s, const struct bound_expr *e)
 {
-    bool all = e->kind == BOUND_ALL;
-    if (all) {
-        SQL_PUT(s, "NOT ");
-    }
-    SQL_PUT(s, "EXISTS (SELECT 1");
     if (e->range != NULL) {
         put_range(s, e);
     } else {
@@ -156,7 +152,20 @@ void sql_put_lambda(struct sql *s, const struct bound_expr *e)
     if (e->body != NULL) {
         sql_put_own(s, e->range != NULL ? STR(" AND (") : STR(" WHERE ("));
         sql_put_true(s, e->body);
-        sql_put_own(s, all ? STR(") IS NOT TRUE") : STR(")"));
+        bytes_put_char(s->out, ')');
+    }
+}
+
+void sql_put_lambda(struct sql *s, const struct bound_expr *e)
+{
+    bool all = e->kind == BOUND_ALL;
+    if (all) {
+        SQL_PUT(s, "NOT ");
+    }
+    SQL_PUT(s, "EXISTS (SELECT 1");
+    put_range_where(s, e);
+    if (all && e->body != NULL) {
+        SQL_PUT(s, " IS NOT TRUE");
     }
     bytes_put_char(s->out, ')');
 }
@@ -170,16 +179,7 @@ void sql_put_count(struct sql *s, const struct bound_expr *e)
         return;
     }
     SQL_PUT(s, "(SELECT count(*)");
-    if (e->range != NULL) {
-        put_range(s, e);
-    } else {
-        put_items_range(s, e);
-    }
-    if (e->body != NULL) {
-        sql_put_own(s, e->range != NULL ? STR(" AND (") : STR(" WHERE ("));
-        sql_put_true(s, e->body);
-        bytes_put_char(s->out, ')');
-    }
+    put_range_where(s, e);
     bytes_put_char(s->out, ')');
 }
 
