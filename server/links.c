@@ -152,23 +152,7 @@ static bool settle_port(struct origin *origin)
 static bool join(struct arena *a, const struct str *parts, size_t count, struct str *out,
                  struct odata_error *err)
 {
-    size_t length = 0;
-    for (size_t i = 0; i < count; i++) {
-        length += parts[i].len;
-    }
-    char *text = arena_alloc(a, length + 1);
-    if (text == NULL) {
-        return arena_fail(a, err);
-    }
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (parts[i].len > 0) {
-            memcpy(text + at, parts[i].ptr, parts[i].len);
-            at += parts[i].len;
-        }
-    }
-    *out = (struct str){text, length};
-    return true;
+    return arena_join(a, parts, count, out) || arena_fail(a, err);
 }
 
 bool links_service_root(struct arena *a, const struct links_options *options,
