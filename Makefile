@@ -34,16 +34,17 @@ MAY_server  := server storage config odata
 UNITS := odata config storage server
 SOURCES := $(wildcard odata/*.c config/*.c storage/*.c server/*.c)
 
-all: $(BUILD)/$(BIN) ## build the daemon
+all: $(BUILD)/$(BIN) ## use: build the daemon
 
 $(BUILD)/$(BIN): $(BUILD)/server/main.o $(call lib,server storage config odata)
 	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
-# What a fresh Debian 12 needs to build and to test; what the tests' validators from npm run on, unless
-# a Node.js from elsewhere is there; and what lint, coverage, fuzz and bench add.
-DEPS       := gcc make pkg-config libc6-dev libmicrohttpd-dev libpq-dev libcjson-dev check \
-              libsubunit-dev postgresql python3 python3-yaml curl libxml2-utils
-DEPS_CHECK := $(if $(shell command -v npm),,nodejs npm)
+# What a fresh Debian 12 needs to build; what the demo adds, and the tests (their validators from npm
+# run on any Node.js that is there); and what lint, coverage, fuzz and bench add.
+DEPS       := gcc make pkg-config libc6-dev libmicrohttpd-dev libpq-dev libcjson-dev
+DEPS_DEMO  := postgresql curl
+DEPS_CHECK  = check libsubunit-dev python3 python3-yaml libxml2-utils \
+              $(if $(shell command -v npm),,nodejs npm)
 DEPS_TOOLS := clang clang-format clang-tidy llvm cppcheck lcov wrk nginx-light
 # The OASIS schemas are not ours to hand on; where a copy lies, $metadata is validated with it.
 SHARED     ?= ../shared
@@ -74,10 +75,10 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-check: check-unit check-abnf check-integration check-docs ## run all tests
+check: check-unit check-abnf check-integration check-docs ## test: run all tests
 
 # Each folder's runner prints its own sum; the first that fails stops make.
-check-unit: $(foreach u,$(UNITS),$(if $(wildcard tests/$(u)/*_test.c),check-$(u))) ## run the unit tests
+check-unit: $(foreach u,$(UNITS),$(if $(wildcard tests/$(u)/*_test.c),check-$(u))) ## test: run the unit tests
 # A fork of an instrumented process is slow, and a finding ends it either way: there all tests of a
 # folder run in one process.
 check-%: $(BUILD)/test_%
@@ -88,41 +89,41 @@ $(BUILD)/fail_malloc.so: tests/integration/fail_malloc.c
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(CSTD) $(WARN) $(CFLAGS) -shared -fPIC -o $@ $<
 
-check-integration: $(BUILD)/$(BIN) $(BUILD)/fail_malloc.so ## run the daemon against a real PostgreSQL (ONLY=regex, SHARED=folder)
+check-integration: $(BUILD)/$(BIN) $(BUILD)/fail_malloc.so ## test: run the daemon against a real PostgreSQL (ONLY=regex, SHARED=folder)
 	$(PG) python3 tests/integration/run.py --sluice $(BUILD)/$(BIN) --shared '$(SHARED)' \
 	    $(if $(ONLY),--only '$(ONLY)')
 
-check-docs: $(BUILD)/$(BIN) ## compare documents, Dockerfile and compose.yaml with what is there
+check-docs: $(BUILD)/$(BIN) ## test: compare documents, Dockerfile and compose.yaml with what is there
 	@$(BUILD)/$(BIN) --print-config-doc | diff -u docs/CONFIG.md - || \
 	    { echo "docs/CONFIG.md is not what the settings say: run 'make docs'"; exit 1; }
 	python3 tests/conformance.py
 	python3 tests/docker/image_check.py $(BUILD)/$(BIN)
 
-docs: $(BUILD)/$(BIN) ## print docs/CONFIG.md from the table of settings
+docs: $(BUILD)/$(BIN) ## work: print docs/CONFIG.md from the table of settings
 	$(BUILD)/$(BIN) --print-config-doc > docs/CONFIG.md
 
 tests: $(foreach u,$(UNITS),$(if $(wildcard tests/$(u)/*_test.c),$(BUILD)/test_$(u)))
 
-demo: ## serve a throwaway database with sample data (PORT=8080)
+demo: ## use: serve a throwaway database with sample data (PORT=8080)
 	@loadtest/demo.sh
 
-run: $(BUILD)/$(BIN) ## serve the database that libpq's variables name (ARGS=...)
+run: $(BUILD)/$(BIN) ## use: serve the database that libpq's variables name (ARGS=...)
 	$(BUILD)/$(BIN) $(ARGS)
 
-bench: $(BUILD)/$(BIN) ## measure against psql, pgbench and a static file (ARGS=...)
+bench: $(BUILD)/$(BIN) ## work: measure against psql, pgbench and a static file (ARGS=...)
 	$(PG) python3 loadtest/bench.py --sluice $(BUILD)/$(BIN) $(ARGS)
 
-deps: ## install what building and testing need (Debian, Ubuntu)
-	@tests/support/install.sh $(DEPS)
-deps-check: ## install what every test of `make check` needs besides: Node.js for validators from npm
-	@tests/support/install.sh $(DEPS) $(DEPS_CHECK)
-deps-tools: ## install what lint, coverage, fuzz and bench need besides
-	@tests/support/install.sh $(DEPS) $(DEPS_TOOLS)
+deps: ## use: install what building and the demo need (Debian, Ubuntu)
+	@tests/support/install.sh $(DEPS) $(DEPS_DEMO)
+deps-check: ## test: install what `make check` needs besides
+	@tests/support/install.sh $(DEPS) $(DEPS_DEMO) $(DEPS_CHECK)
+deps-tools: ## work: install what lint, coverage, fuzz and bench need besides
+	@tests/support/install.sh $(DEPS) $(DEPS_DEMO) $(DEPS_CHECK) $(DEPS_TOOLS)
 
 # A file is looked at again when its object is made again. clang-tidy 14 misjudges va_list when it is
 # given several files in one run.
 LINTED := $(SOURCES) $(wildcard tests/*.c tests/*/*.c loadtest/*.c loadtest/*/*.c)
-lint: format-check ## look for faults without running: clang-tidy, cppcheck, who includes whom
+lint: format-check ## work: look for faults without running: clang-tidy, cppcheck, who includes whom
 	tests/layers.sh
 	$(MAKE) -j2 $(LINTED:%.c=$(BUILD)/lint/%.ok)
 	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -I. \
@@ -136,7 +137,7 @@ $(BUILD)/lint/%.ok: %.c $(BUILD)/%.o .clang-tidy tests/.clang-tidy loadtest/.cla
 $(BUILD)/lint/tests/run.ok: $(BUILD)/tests/odata/run.o
 	$(call say,LINT) $(call tidy,tests/run.c)
 
-coverage: ## unit and integration tests with line counts, into build-coverage/html
+coverage: ## test: unit and integration tests with line counts, into build-coverage/html
 	$(MAKE) BUILD=build-coverage CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage check-unit \
 	    check-integration
 	lcov --quiet --capture --directory build-coverage --output-file build-coverage/all.info
@@ -149,7 +150,7 @@ coverage: ## unit and integration tests with line counts, into build-coverage/ht
 # cases of the OASIS grammar tests; what it finds goes to build-fuzz/corpus/X.
 FUZZ_SECONDS ?= 30
 FUZZ := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
-fuzz: ## run every parser on invented input (FUZZ_SECONDS=30 each)
+fuzz: ## test: run every parser on invented input (FUZZ_SECONDS=30 each)
 	$(MAKE) CC=clang BUILD=build-fuzz SAN=fuzzer-no-link,address,undefined fuzz-run
 fuzz-run: $(FUZZ:%=fuzz-run-%)
 # A group of the cases for each parser that reads it.
@@ -165,20 +166,24 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/%_fuzz.o $$(call lib,server storage config 
 	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< -Wl,--start-group $(filter %.a,$^) \
 	    -Wl,--end-group $(PKG_LIBS)
 
-install: $(BUILD)/$(BIN) ## install the daemon below DESTDIR and PREFIX
+install: $(BUILD)/$(BIN) ## use: install the daemon below DESTDIR and PREFIX
 	install -D -m 755 $(BUILD)/$(BIN) $(DESTDIR)$(PREFIX)/bin/$(BIN)
 
 FORMATTED := $(wildcard */*.[ch] */*/*.[ch])
-format: ## format the sources
+format: ## work: format the sources
 	clang-format -i $(FORMATTED)
-format-check: ## fail when a source is not formatted
+format-check: ## work: fail when a source is not formatted
 	clang-format --dry-run -Werror $(FORMATTED)
 
-clean: ## remove what was built
+clean: ## use: remove what was built
 	rm -rf build build-*
 
-help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help: ## use: show this list
+	@for group in 'use:To use it:' 'test:To test it:' 'work:To work on it:'; do \
+	    echo "$${group#*:}"; \
+	    sed -nE "s/^([a-z-]+):.*## $${group%%:*}: (.*)/\1\t\2/p" Makefile | LC_ALL=C sort | \
+	        awk -F '\t' '{printf "  %-18s %s\n", $$1, $$2}'; \
+	done
 
 .PHONY: all bench check check-docs check-integration check-unit clean coverage demo deps deps-check \
         deps-tools docs format format-check fuzz fuzz-run help install lint run tests
@@ -186,7 +191,7 @@ help: ## show this list
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # Runs the cases of the OASIS grammar tests against the parsers, where a copy of them lies.
-check-abnf: $(BUILD)/abnf-check ## run the OASIS grammar tests (SHARED=folder)
+check-abnf: $(BUILD)/abnf-check ## test: run the OASIS grammar tests (SHARED=folder)
 	@if [ -f '$(ABNF)' ]; then $< '$(ABNF)' tests/abnf/expected_differences.tsv; \
 	    else echo 'abnf: skipped, $(ABNF) is not there'; fi
 .PHONY: check-abnf
@@ -198,6 +203,6 @@ $(BUILD)/abnf-check: $(BUILD)/tests/abnf/abnf_check.o $(call lib,odata)
 $(BUILD)/bench_serializer: $$(call objs,loadtest/serializer) $$(call lib,storage odata)
 	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -o $@ \
 	    $(filter-out %.a,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS)
-bench-serializer: $(BUILD)/bench_serializer ## measure JSON writing alone, and check its bytes
+bench-serializer: $(BUILD)/bench_serializer ## work: measure JSON writing alone, and check its bytes
 	$(BUILD)/bench_serializer
 .PHONY: bench-serializer

@@ -16,15 +16,14 @@ fail() {
     exit 1
 }
 
-server_bin() { # the newest PostgreSQL server's programs, or nothing
-    local dirs
-    dirs=$(ls -d /usr/lib/postgresql/*/bin /usr/pgsql-*/bin 2>/dev/null | sort -V)
-    dirs=${dirs##*$'\n'}
-    if [ -n "$dirs" ]; then
-        echo "$dirs"
-    elif command -v initdb >/dev/null; then
-        dirname "$(command -v initdb)"
-    fi
+find_server() { # sets pg to the folder of the newest PostgreSQL server's programs, or to nothing
+    local initdb
+    pg=
+    for initdb in /usr/lib/postgresql/?/bin/initdb /usr/lib/postgresql/??/bin/initdb \
+        /usr/pgsql-?/bin/initdb /usr/pgsql-??/bin/initdb; do
+        [ ! -x "$initdb" ] || pg=${initdb%/initdb}
+    done
+    [ -n "$pg" ] || { initdb=$(command -v initdb) && pg=${initdb%/initdb}; } || true
 }
 
 can_build() {
@@ -34,20 +33,39 @@ can_build() {
 
 cd "$root"
 [[ $port =~ ^[0-9]+$ ]] && [ "$port" -ge 1 ] && [ "$port" -le 65535 ] || fail "PORT=$port is no port"
-if ! can_build || [ -z "$(server_bin)" ] || ! command -v curl >/dev/null; then
+find_server
+if ! can_build || [ -z "$pg" ] || ! command -v curl >/dev/null; then
     make --no-print-directory --silent deps || fail "packages are missing, and could not be installed"
+    find_server
 fi
-pg=$(server_bin)
 [ -n "$pg" ] || fail "no PostgreSQL server is installed (apt-get install postgresql)"
 if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
     fail "port $port is in use; choose another one: make demo PORT=$((port + 1))"
 fi
 
-[ -x build/sluice ] || echo "Building (a minute or two) ..."
-built=$(make --no-print-directory --silent all 2>&1) || {
-    tail -n 20 <<<"$built" >&2
-    fail "the build failed"
+# On all cores; a line for each twentieth, or one that grows where somebody sits before a terminal.
+build() {
+    local steps line made=0 told=0 other=()
+    steps=$(make --no-print-directory -n all | grep -c '^echo "  ') || return 0 # nothing to do
+    while IFS= read -r line; do
+        case $line in
+        '  '[A-Z]*) made=$((made + 1)) ;;
+        *) other+=("$line") ;;
+        esac
+        if [ -t 1 ]; then
+            printf '\rBuilding: %d of %d' "$made" "$steps"
+        elif [ $((made * 20 / steps)) -gt "$told" ]; then
+            told=$((made * 20 / steps))
+            echo "Building: $made of $steps"
+        fi
+    done < <(make --no-print-directory -j"$(nproc)" all 2>&1 || echo "make failed")
+    [ ! -t 1 ] || echo
+    if [ "${other[*]: -1}" = "make failed" ]; then
+        printf '%s\n' "${other[@]}" | tail -n 20 >&2
+        fail "the build failed"
+    fi
 }
+build
 
 # PostgreSQL refuses to run as root, so root runs it as the user of the package. That user may not
 # be able to enter the folder of the checkout; then the cluster lives below /var/tmp.
