@@ -24,6 +24,7 @@ enum slot_kind {
     SLOT_PREPARE,
     SLOT_EXECUTE,
     SLOT_DEALLOCATE,
+    SLOT_SETTING,
 };
 
 /* One thing in flight. */
@@ -188,6 +189,11 @@ static void on_execute_result(struct conn *c, const struct conn_slot *slot, PGre
     deliver(slot, res);
 }
 
+void conn_forget_modes(struct conn *c)
+{
+    c->plan_mode = PLAN_ANY;
+}
+
 static void on_sync(struct conn *c)
 {
     struct conn_slot slot = *head_slot(c);
@@ -225,6 +231,9 @@ static void handle(struct conn *c, PGresult *res)
         c->is_swollen = true;
     }
     bool is_end = conn_result_ends(res);
+    if (PQresultStatus(res) == PGRES_FATAL_ERROR) {
+        conn_forget_modes(c);
+    }
     switch (slot.kind) {
     case SLOT_SYNC:
         PQclear(res);
@@ -240,6 +249,9 @@ static void handle(struct conn *c, PGresult *res)
         if (PQresultStatus(res) == PGRES_PIPELINE_ABORTED) {
             deallocate(c, slot.number); /* skipped because of a neighbour's error */
         }
+        PQclear(res);
+        break;
+    case SLOT_SETTING:
         PQclear(res);
         break;
     }
@@ -343,7 +355,11 @@ static void on_notice(void *arg, const char *text)
 bool conn_init(struct conn *c, PGconn *pg, size_t cache_size, struct reactor *reactor,
                const struct conn_events *events)
 {
-    *c = (struct conn){.pg = pg, .reactor = reactor, .events = events, .prepares = cache_size > 0};
+    *c = (struct conn){.pg = pg,
+                       .reactor = reactor,
+                       .events = events,
+                       .prepares = cache_size > 0,
+                       .plan_mode = PLAN_CHOSEN};
     c->watch = (struct watch){.fd = PQsocket(pg), .ready = on_socket, .owner = c};
     c->is_encrypted = PQsslInUse(pg) != 0 || PQgssEncInUse(pg) != 0;
     c->slots = calloc(FIRST_SLOTS, sizeof(*c->slots));
@@ -370,11 +386,26 @@ void conn_fini(struct conn *c)
     c->slots = NULL;
 }
 
+void conn_set_plan_mode(struct conn *c, enum plan_mode mode)
+{
+    if (mode == PLAN_ANY || mode == c->plan_mode || !c->prepares || c->broken) {
+        return;
+    }
+    const char *text = mode == PLAN_KEPT ? "SET plan_cache_mode = force_generic_plan"
+                                         : "SET plan_cache_mode = DEFAULT";
+    int sent = PQsendQueryParams(c->pg, text, 0, NULL, NULL, NULL, NULL, 0);
+    add_slot(c, sent, (struct conn_slot){.kind = SLOT_SETTING});
+    c->plan_mode = mode;
+}
+
 void conn_send_once(struct conn *c, struct conn_client *client, void *arg, const char *text,
                     const char *const *params, size_t param_count)
 {
     if (c->broken) {
         return;
+    }
+    if (param_count > 0) {
+        conn_set_plan_mode(c, PLAN_CHOSEN);
     }
     int sent = PQsendQueryParams(c->pg, text, (int)param_count, NULL, params, NULL, NULL, 0);
     add_slot(c, sent, (struct conn_slot){.kind = SLOT_EXECUTE, .client = client, .arg = arg});
@@ -400,6 +431,11 @@ void conn_widen(struct conn *c, struct conn_client *client, void *arg)
     char text[64];
     (void)snprintf(text, sizeof(text), "SELECT pg_catalog.repeat(' ', %d)", WIDE_MESSAGE_BYTES);
     conn_send_once(c, client, arg, text, NULL, 0);
+}
+
+uint32_t conn_prepared(struct conn *c, const struct sql_statement *statement, uint64_t hash)
+{
+    return c->prepares ? statement_cache_find(&c->cache, hash, str_from(statement->text)) : 0;
 }
 
 /* The statement's number; it is sent to be prepared when it is new here. 0: it cannot be kept. */
@@ -428,7 +464,7 @@ static uint32_t prepare(struct conn *c, struct conn_client *client, void *arg, s
 }
 
 void conn_send(struct conn *c, struct conn_client *client, void *arg,
-               const struct sql_statement *statement, uint64_t hash)
+               const struct sql_statement *statement, uint64_t hash, enum plan_mode mode)
 {
     if (c->broken) {
         return;
@@ -438,6 +474,7 @@ void conn_send(struct conn *c, struct conn_client *client, void *arg,
         conn_send_once(c, client, arg, statement->text, statement->params, statement->param_count);
         return;
     }
+    conn_set_plan_mode(c, mode);
     char name[16];
     (void)snprintf(name, sizeof(name), "s%u", number);
     int sent = PQsendQueryPrepared(c->pg, name, (int)statement->param_count, statement->params,

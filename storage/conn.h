@@ -26,6 +26,13 @@
 struct conn;
 struct conn_client;
 
+/* By which plan PostgreSQL runs a prepared statement that has parameters (plan_cache_mode). */
+enum plan_mode {
+    PLAN_ANY,    /* whatever is set: all its plans are alike */
+    PLAN_CHOSEN, /* PostgreSQL decides at each run: for the values that come, or for any */
+    PLAN_KEPT,   /* the one for any values, which is made once */
+};
+
 struct conn_client_ops {
     /* One result of a statement that was sent with arg. Takes res. PGRES_PIPELINE_ABORTED: it was
        not run, because something before it in its group failed. */
@@ -68,6 +75,8 @@ struct conn {
     size_t syncs;          /* in flight */
     int64_t head_since_ms; /* what stands first in line was sent, or the group before it was over */
 
+    enum plan_mode plan_mode; /* what is set there; PLAN_ANY: nobody knows */
+
     bool unsynced;  /* something was sent after the last sync */
     bool paused;    /* nobody asks */
     bool unflushed; /* libpq has bytes that the socket did not take */
@@ -91,7 +100,16 @@ void conn_fini(struct conn *c);
  * shows as lost(), later.
  */
 void conn_send(struct conn *c, struct conn_client *client, void *arg,
-               const struct sql_statement *statement, uint64_t hash);
+               const struct sql_statement *statement, uint64_t hash, enum plan_mode mode);
+
+/* The number N of the statement that is prepared here, under the name sN; 0: it is not. */
+uint32_t conn_prepared(struct conn *c, const struct sql_statement *statement, uint64_t hash);
+
+/* Has what is sent behind this run by such plans. Nothing where nothing is prepared. */
+void conn_set_plan_mode(struct conn *c, enum plan_mode mode);
+
+/* A ROLLBACK was sent, or a transaction failed: what it has set is not set any more. */
+void conn_forget_modes(struct conn *c);
 
 /* Sends a statement that is never prepared: DECLARE, FETCH, BEGIN ... */
 void conn_send_once(struct conn *c, struct conn_client *client, void *arg, const char *text,

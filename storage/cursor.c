@@ -242,7 +242,8 @@ static void judge_width(struct cursor_set *set, const PGresult *res)
     const char *params[] = {set->scratch.ptr};
     const struct sql_statement question = {
         .text = ROW_WIDTH_QUESTION, .params = params, .param_count = ARRAY_SIZE(params)};
-    conn_send(set->conn, set->client, &set->width, &question, str_hash(str_from(question.text)));
+    conn_send(set->conn, set->client, &set->width, &question,
+              str_hash(str_from(question.text)), PLAN_ANY);
     set->unsynced = true;
 }
 

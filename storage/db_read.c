@@ -9,6 +9,7 @@
 
 #include "storage/cursor.h"
 #include "storage/pg_error.h"
+#include "storage/plan_trial.h"
 #include "storage/pool_priv.h"
 
 enum {
@@ -54,12 +55,15 @@ struct db_read {
     bool waiting;        /* somebody was told STEP_AGAIN */
     bool delivered;      /* something was handed out: it cannot start again */
     bool is_noted;       /* as slow */
-    bool keeps_plan;     /* it is prepared, or will be */
+    bool is_prepared;    /* or will be */
+    bool is_trial;       /* its plans are compared on this run */
     bool was_ended;      /* last_words say that the statement is not to blame */
     bool in_transaction; /* BEGIN was sent, and nothing that surely ends it */
-    unsigned arrivals;   /* results that somebody may wait for */
-    unsigned aborts;     /* failures of neighbours that it was taken along by */
-    unsigned retries;    /* how often it has started again for another reason */
+    enum plan_mode plan;
+    struct plan_trial trial;
+    unsigned arrivals; /* results that somebody may wait for */
+    unsigned aborts;   /* failures of neighbours that it was taken along by */
+    unsigned retries;  /* how often it has started again for another reason */
 
     bool has_count;
     int64_t count;
@@ -168,11 +172,11 @@ static void send_plain(struct db_read *r, const char *text)
 static void send_statement(struct db_read *r, void *tag, const struct sql_statement *statement,
                            uint64_t hash)
 {
-    if (!r->keeps_plan) {
+    if (!r->is_prepared) {
         conn_send_once(r->conn, &r->seat.client, tag, statement->text, statement->params,
                        statement->param_count);
     } else {
-        conn_send(r->conn, &r->seat.client, tag, statement, hash);
+        conn_send(r->conn, &r->seat.client, tag, statement, hash, r->plan);
     }
 }
 
@@ -196,6 +200,10 @@ static void send_short(struct db_read *r)
     }
     if (both) {
         send_plain(r, "COMMIT");
+    }
+    if (r->is_trial) {
+        r->is_trial = plan_trial_send(&r->trial, r->conn, &r->seat.client,
+                                      &r->sql->levels[0].statement, r->rows_hash);
     }
     if (r->seat.kind != SEAT_SHARED) {
         conn_sync(r->conn, &r->seat.client);
@@ -316,17 +324,27 @@ static bool can_retry(const struct db_read *r)
     return !r->delivered && r->retries < (r->was_ended ? MOST_RETRIES : 1);
 }
 
+static bool has_values(const struct db_read *r)
+{
+    return r->sql->has_rows && r->sql->levels[0].statement.param_count > 0;
+}
+
 /* A short statement may share. Its errors are its own: one that fails has its own group. */
 static void choose_seat(struct db_read *r)
 {
     struct statement_stat stat = statement_stats_get(pool_get_stats(r->pool), main_hash(r));
-    bool shares = r->script == SCRIPT_SHORT && stat.credit > 0 && r->retries == 0;
-    bool is_long = r->script == SCRIPT_STREAM || stat.credit < 0;
-    r->seat.kind = shares ? SEAT_SHARED : is_long ? SEAT_STREAM : SEAT_OWN;
-    r->keeps_plan = r->retries == 0 && now_ms(r) >= stat.planned_until_ms;
+    r->is_prepared = r->retries == 0 && now_ms(r) >= stat.planned_until_ms;
     /* For one row by its key, any plan is the right one. */
     r->seat.may_plan_better =
-        r->keeps_plan && r->sql->row_limit != 1 && pool_get_options(r->pool)->prepared_statements;
+        r->is_prepared && r->sql->row_limit != 1 && pool_get_options(r->pool)->prepared_statements;
+    bool shares = r->script == SCRIPT_SHORT && stat.credit > 0 && r->retries == 0;
+    bool is_long = r->script == SCRIPT_STREAM || stat.credit < 0;
+    r->plan = !r->seat.may_plan_better                     ? PLAN_ANY
+              : shares && statement_stat_keeps_plan(&stat) ? PLAN_KEPT
+                                                           : PLAN_CHOSEN;
+    r->is_trial = shares && has_values(r) && r->seat.may_plan_better &&
+                  statement_stats_wants_trial(pool_get_stats(r->pool), r->rows_hash, now_ms(r));
+    r->seat.kind = shares && !r->is_trial ? SEAT_SHARED : is_long ? SEAT_STREAM : SEAT_OWN;
     r->seat.is_alone = r->aborts >= MOST_ABORTS || now_ms(r) < stat.fails_until_ms;
 }
 
@@ -520,6 +538,11 @@ static void on_result(struct conn_client *client, void *arg, PGresult *res)
 {
     struct db_read *r = of_client(client);
     ExecStatusType status = PQresultStatus(res);
+    if (r->is_trial && plan_trial_has(&r->trial, arg)) {
+        plan_trial_take(&r->trial, arg, res);
+        PQclear(res);
+        return;
+    }
     if (status == PGRES_PIPELINE_ABORTED) {
         PQclear(res);
         if (r->seat.kind == SEAT_SHARED) {
@@ -549,6 +572,10 @@ static void on_result(struct conn_client *client, void *arg, PGresult *res)
 static void on_synced(struct conn_client *client, int64_t ran_ms)
 {
     struct db_read *r = of_client(client);
+    if (r->is_trial) {
+        statement_stats_tried(pool_get_stats(r->pool), r->rows_hash,
+                              plan_trial_are_alike(&r->trial), now_ms(r));
+    }
     if (is_short(r) && r->last_words.http_status == 0) {
         complete_short(r, ran_ms);
     }

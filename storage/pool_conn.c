@@ -238,6 +238,7 @@ void pool_conn_clean(struct pool_conn *pc, bool in_transaction, enum seat_leave 
     pc->lent_to = NULL;
     if (in_transaction) {
         conn_send_once(c, NULL, NULL, "ROLLBACK", NULL, 0);
+        conn_forget_modes(c);
     }
     if (in_transaction || c->unsynced) {
         conn_sync(c, NULL);

@@ -48,6 +48,33 @@ void statement_stats_distrust_plan(struct statement_stats *s, uint64_t hash, int
     uint32_t ms = is_soon ? row->planned_ms * 2 : STATEMENT_PLANNED_FIRST_MS;
     row->planned_ms = ms > STATEMENT_PLANNED_MOST_MS ? STATEMENT_PLANNED_MOST_MS : ms;
     row->planned_until_ms = now_ms + row->planned_ms;
+    row->plans_alike = 0;
+    row->compare_at_ms = row->planned_until_ms;
+}
+
+bool statement_stats_wants_trial(struct statement_stats *s, uint64_t hash, int64_t now_ms)
+{
+    struct statement_stat *row = row_of(s, hash);
+    if (now_ms < row->compare_at_ms) {
+        return false;
+    }
+    row->compare_at_ms = now_ms + STATEMENT_COMPARE_FIRST_MS;
+    return true;
+}
+
+void statement_stats_tried(struct statement_stats *s, uint64_t hash, bool are_alike, int64_t now_ms)
+{
+    struct statement_stat *row = row_of(s, hash);
+    if (!are_alike) {
+        row->plans_alike = 0;
+        row->compare_at_ms = now_ms + STATEMENT_COMPARE_AGAIN_MS;
+        return;
+    }
+    if (row->plans_alike < STATEMENT_PLANS_ALIKE) {
+        row->plans_alike++;
+    }
+    row->compare_at_ms = now_ms + (statement_stat_keeps_plan(row) ? STATEMENT_COMPARE_LATER_MS
+                                                                  : STATEMENT_COMPARE_FIRST_MS);
 }
 
 void statement_stats_size(struct statement_stats *s, uint64_t hash, uint64_t rows, uint64_t bytes)

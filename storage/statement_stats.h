@@ -29,6 +29,13 @@ enum {
     STATEMENT_PLANNED_MOST_MS = 3600 * 1000,
     /* Soon: within so many times that long. */
     STATEMENT_PLANNED_MEMORY = 16,
+    /* So often in turn the plan for the values that came was the one for any values; then that one is
+       kept. Until then they are compared so often, later more seldom. */
+    STATEMENT_PLANS_ALIKE = 3,
+    STATEMENT_COMPARE_FIRST_MS = 100,
+    STATEMENT_COMPARE_LATER_MS = 30 * 1000,
+    /* They were not alike: compared again after this time. */
+    STATEMENT_COMPARE_AGAIN_MS = 300 * 1000,
 };
 
 struct statement_stat {
@@ -39,6 +46,9 @@ struct statement_stat {
     uint32_t row_bytes;       /* of a result in memory, on average; 0 = not known */
     uint32_t total_bytes;     /* of the last result; 0 = not known */
     int credit;               /* above 0: short enough to share */
+    unsigned plans_alike;     /* times in turn that both its plans were alike, at most
+                                 STATEMENT_PLANS_ALIKE */
+    int64_t compare_at_ms;    /* when its plans are compared again */
 };
 
 struct statement_stats {
@@ -59,6 +69,19 @@ void statement_stats_failed(struct statement_stats *s, uint64_t hash, int64_t no
  * the reason: with a skewed column it can be as bad as reading the whole table.
  */
 void statement_stats_distrust_plan(struct statement_stats *s, uint64_t hash, int64_t now_ms);
+
+/* It is time to compare its plans (storage/plan_trial.h); says so to one run only. */
+bool statement_stats_wants_trial(struct statement_stats *s, uint64_t hash, int64_t now_ms);
+
+/* They were compared. */
+void statement_stats_tried(struct statement_stats *s, uint64_t hash, bool are_alike,
+                           int64_t now_ms);
+
+/* The plan for any values is as good as one for those that come. */
+static inline bool statement_stat_keeps_plan(const struct statement_stat *stat)
+{
+    return stat->plans_alike >= STATEMENT_PLANS_ALIKE;
+}
 
 /* A result had so many rows and took so many bytes. */
 void statement_stats_size(struct statement_stats *s, uint64_t hash, uint64_t rows, uint64_t bytes);
