@@ -36,7 +36,7 @@ struct aggregate_item {
     size_t method_offset;
     struct aggregate_from *froms;
     size_t from_count;
-    struct str alias; /* "" for a custom aggregate that keeps its name */
+    struct str alias; /* "" for a custom aggregate that keeps its name, and in an expression */
     size_t alias_offset;
     size_t offset;
 };
@@ -144,6 +144,7 @@ bool transformation_is_supported(enum transformation_kind kind);
 
 /* Writes the tree in one line, for tests. */
 void compute_dump(const struct compute_item *items, size_t count, struct bytes *out);
+void aggregate_dump(const struct aggregate_item *item, struct bytes *out);
 void sequence_dump(const struct sequence *s, struct bytes *out);
 
 #endif

@@ -53,6 +53,13 @@ static void put_aggregate(const struct aggregate_item *item, struct bytes *out)
     put_as(item->alias, out);
 }
 
+void aggregate_dump(const struct aggregate_item *item, struct bytes *out)
+{
+    bytes_put_str(out, STR("aggregate("));
+    put_aggregate(item, out);
+    bytes_put_char(out, ')');
+}
+
 static void put_hierarchy(const struct hierarchy *h, struct bytes *out)
 {
     expr_dump(h->nodes, out);

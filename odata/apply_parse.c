@@ -130,7 +130,7 @@ static bool parse_aggregated(struct parser *p, struct aggregate_item *item)
     return parser_expr(p, &item->expr);
 }
 
-static bool parse_aggregate_item(struct parser *p, struct aggregate_item *item)
+bool parser_aggregate(struct parser *p, struct aggregate_item *item)
 {
     if (!parse_aggregated(p, item)) {
         return false;
@@ -145,13 +145,22 @@ static bool parse_aggregate_item(struct parser *p, struct aggregate_item *item)
             return false;
         }
     }
-    bool custom = !count && item->method.len == 0;
     while (parser_is_word(p, STR("from"))) {
         struct aggregate_from *from = PARSER_PUSH(p, item->froms, item->from_count);
+        bool custom = !count && item->method.len == 0;
         if (from == NULL || !lexer_next(&p->lx) || !parse_from(p, from, !custom)) {
             return false;
         }
     }
+    return true;
+}
+
+static bool parse_aggregate_item(struct parser *p, struct aggregate_item *item)
+{
+    if (!parser_aggregate(p, item)) {
+        return false;
+    }
+    bool custom = item->expr->kind != EXPR_COUNT && item->method.len == 0;
     if (custom && (parser_token(p) == TOKEN_COMMA || parser_token(p) == TOKEN_CLOSE)) {
         return true;
     }

@@ -16,6 +16,8 @@
  */
 struct applying {
     struct binder *b;
+    const struct clause *clause;       /* the option whose bytes errors name */
+    const struct scope *around;        /* of an expression that aggregates; NULL: none */
     struct source *in;                 /* the rows so far */
     const struct property **partition; /* columns of in */
     size_t partition_count;
@@ -38,6 +40,8 @@ struct derived *bind_derive(struct binder *b, struct source *from) NODISCARD;
 bool bind_derived(struct applying *x, struct derived *d, const struct entity_type *type) NODISCARD;
 /* The same rows once more, to be read beside the first time. NULL fills the error. */
 struct source *bind_again(struct binder *b, struct source *from) NODISCARD;
+/* The same rows, with nothing said about the first time. */
+struct source *bind_copy(struct binder *b, const struct source *from) NODISCARD;
 bool bind_hide(struct binder *b, struct derived *d, const struct property *p) NODISCARD;
 /* A column for e in d, which passes on what it has; an own property of the rows stays itself. */
 const struct property *bind_add_column(struct binder *b, struct derived *d, struct str name,
@@ -61,7 +65,11 @@ bool bind_group_end(struct applying *x, struct derived *d) NODISCARD;
 
 /* bind_apply.c */
 
+/* Where an expression about a row of in stands. */
+struct scope bind_row_scope(const struct applying *x);
 bool bind_sequence(struct applying *x, const struct sequence *s) NODISCARD;
+/* The rows of a path that is more than a whole entity set, as the rows of x. */
+bool bind_path_rows(struct applying *x, const struct read *read) NODISCARD;
 
 /* bind_aggregate.c */
 
@@ -85,6 +93,22 @@ bool bind_cross(struct applying *x, struct source *from, const struct navigation
 /* bind_join.c */
 
 bool bind_join(struct applying *x, const struct transformation *t) NODISCARD;
+
+/* bind_nested.c */
+
+/*
+ * The rows behind a to-many navigation of one row, as the rows of x: of the row of from, which is
+ * outside of them, or of the parent p of an expanded level's statement when from is NULL.
+ */
+bool bind_behind(struct applying *x, const struct navigation *n,
+                 const struct source *from) NODISCARD;
+bool bind_addnested(struct applying *x, const struct transformation *t) NODISCARD;
+bool bind_nest(struct applying *x, const struct transformation *t) NODISCARD;
+
+/* bind_these.c */
+
+/* The rows that $these stands for; it is at offset. */
+bool bind_these(struct applying *x, size_t offset) NODISCARD;
 
 /* bind_group.c */
 

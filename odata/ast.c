@@ -170,6 +170,13 @@ void expr_dump(const struct expr *e, struct bytes *out)
     case EXPR_ROOT:
         bytes_put_str(out, STR("$root"));
         return;
+    case EXPR_THESE:
+        bytes_put_str(out, STR("$these"));
+        return;
+    case EXPR_AGGREGATE:
+        dump_base(e, out);
+        aggregate_dump(e->aggregate, out);
+        return;
     case EXPR_ALIAS:
     case EXPR_MEMBER:
     case EXPR_CALL:

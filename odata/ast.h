@@ -19,7 +19,8 @@
 #include "odata/str.h"
 
 struct query;
-struct compute_item; /* odata/apply.h, as is struct sequence */
+struct compute_item; /* odata/apply.h, as are these */
+struct aggregate_item;
 struct sequence;
 
 enum literal_kind {
@@ -46,6 +47,7 @@ enum expr_kind {
     EXPR_IT,         /* $it */
     EXPR_THIS,       /* $this */
     EXPR_ROOT,       /* $root */
+    EXPR_THESE,      /* $these */
     EXPR_MEMBER,     /* base/name, or name when base is NULL: property, navigation, lambda variable,
                      or qualified type name (contains a point); args when it has a key predicate */
     EXPR_COUNT,      /* base/$count, with options ($filter, $search) or NULL */
@@ -59,6 +61,7 @@ enum expr_kind {
     EXPR_ARRAY,      /* [args,...] */
     EXPR_OBJECT,     /* {"name":value,...}: the members in key */
     EXPR_CASE,       /* case(args[0]:args[1],...) : condition, value, condition, value, ... */
+    EXPR_AGGREGATE,  /* base/aggregate(aggregate) */
     EXPR_ANNOTATION, /* base/@ns.Term or base/@ns.Term#qualifier; name is without the @ */
 };
 
@@ -107,9 +110,10 @@ struct expr {
     struct argument
         *key; /* EXPR_MEMBER with a key predicate, EXPR_CALL with named arguments, EXPR_OBJECT */
     size_t key_count;
-    struct str variable;   /* EXPR_ANY, EXPR_ALL */
-    struct expr *body;     /* EXPR_ANY, EXPR_ALL */
-    struct query *options; /* EXPR_COUNT */
+    struct str variable;              /* EXPR_ANY, EXPR_ALL */
+    struct expr *body;                /* EXPR_ANY, EXPR_ALL */
+    struct query *options;            /* EXPR_COUNT */
+    struct aggregate_item *aggregate; /* EXPR_AGGREGATE; without an alias */
 };
 
 enum segment_kind {

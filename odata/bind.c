@@ -325,6 +325,8 @@ static bool bind_rows(struct binder *b, const struct bound_path *path, const str
     if (q->apply != NULL && !bind_apply(b, q->apply, read)) {
         return false;
     }
+    struct these these = {.read = read};
+    b->these = read->single ? NULL : &these;
     if (q->compute_count > 0 && !bind_computed(b, q, read)) {
         return false;
     }

@@ -7,8 +7,6 @@
 #include "odata/apply_priv.h"
 #include "odata/name_index.h"
 
-static const struct clause *const clause = &clause_apply;
-
 static const struct method {
     struct str name;
     enum column_function function;
@@ -46,14 +44,15 @@ static bool find_method(struct applying *x, struct str name, size_t offset,
         }
     }
     if (str_find(name, '.', 0) < name.len) {
-        return odata_error_not_implemented(x->b->err, "$apply",
+        return odata_error_not_implemented(x->b->err, x->clause->option,
                                            "the aggregation method '%.*s' at byte %zu is not "
                                            "implemented",
                                            STR_ARG(bind_clip(name)), offset);
     }
     const struct named named = {methods, ARRAY_SIZE(methods), sizeof(methods[0]), 0};
     size_t nearest = name_index_nearest(&named, name);
-    bind_fail(x->b, clause, offset, "unknown aggregation method '%.*s'", STR_ARG(bind_clip(name)));
+    bind_fail(x->b, x->clause, offset, "unknown aggregation method '%.*s'",
+              STR_ARG(bind_clip(name)));
     return nearest < ARRAY_SIZE(methods) &&
            odata_error_hint(x->b->err, "did you mean '%.*s'?", STR_ARG(methods[nearest].name));
 }
@@ -95,14 +94,14 @@ static bool check_method(struct applying *x, const struct aggregate_item *item,
         fits = fits && edm_is_ordered(t->type);
     } else if (fits && (t->type == EDM_COMPLEX || t->type == EDM_UNTYPED ||
                         t->type == EDM_GEOGRAPHY || t->type == EDM_GEOMETRY)) {
-        return odata_error_not_implemented(x->b->err, "$apply", "countdistinct of %.*s",
+        return odata_error_not_implemented(x->b->err, x->clause->option, "countdistinct of %.*s",
                                            STR_ARG(bind_type_name(x->b, t)));
     }
     if ((function == COLUMN_MIN || function == COLUMN_MAX) && t->type == EDM_BINARY) {
-        return odata_error_not_implemented(x->b->err, "$apply", "%.*s of Edm.Binary",
+        return odata_error_not_implemented(x->b->err, x->clause->option, "%.*s of Edm.Binary",
                                            STR_ARG(item->method));
     }
-    return fits || bind_fail(x->b, clause, item->method_offset, "'%.*s' cannot take %.*s",
+    return fits || bind_fail(x->b, x->clause, item->method_offset, "'%.*s' cannot take %.*s",
                              STR_ARG(item->method), STR_ARG(bind_type_name(x->b, t)));
 }
 
@@ -139,7 +138,7 @@ static const struct bound_expr *entity_value(struct applying *x, const struct ag
 {
     const struct key *key = &source->type->key;
     if (key->count != 1 || source->embedded) {
-        odata_error_not_implemented(x->b->err, "$apply",
+        odata_error_not_implemented(x->b->err, x->clause->option,
                                     "countdistinct of %.*s at byte %zu is not implemented",
                                     STR_ARG(bind_clip(source->type->name)), item->offset);
         return NULL;
@@ -157,12 +156,13 @@ static bool bind_path_branch(struct branch *branch, const struct aggregate_item 
         return false;
     }
     if (function == COLUMN_COUNT && at.value != NULL && !at.value->type.collection) {
-        return bind_fail(x->b, clause, item->offset, "$count of something that is no collection");
+        return bind_fail(x->b, x->clause, item->offset,
+                         "$count of something that is no collection");
     }
     if (function == COLUMN_COUNT && at.value != NULL) {
         return odata_error_not_implemented(
-            x->b->err, "$apply", "$count of a collection of values at byte %zu is not implemented",
-            item->offset);
+            x->b->err, x->clause->option,
+            "$count of a collection of values at byte %zu is not implemented", item->offset);
     }
     if (at.value == NULL && function == COLUMN_COUNTDISTINCT) {
         at.value = entity_value(x, item, at.source);
@@ -170,7 +170,7 @@ static bool bind_path_branch(struct branch *branch, const struct aggregate_item 
             return false;
         }
     } else if (at.value == NULL && function != COLUMN_COUNT) {
-        return bind_fail(x->b, clause, item->method_offset, "'%.*s' cannot take an entity",
+        return bind_fail(x->b, x->clause, item->method_offset, "'%.*s' cannot take an entity",
                          STR_ARG(item->method));
     }
     if (at.value != NULL && !check_method(x, item, function, at.value)) {
@@ -301,10 +301,10 @@ static bool check_custom(struct applying *x, const struct aggregate_item *item)
     struct str name = item->expr->name;
     if (item->expr->base == NULL && entity_type_find_property(x->in->type, name) == NULL &&
         entity_type_find_navigation(x->in->type, name) == NULL) {
-        return bind_fail_name(x->b, clause, item->offset, name,
+        return bind_fail_name(x->b, x->clause, item->offset, name,
                               "is no custom aggregate: the model has none");
     }
-    return bind_fail_name(x->b, clause, item->offset, name,
+    return bind_fail_name(x->b, x->clause, item->offset, name,
                           "needs an aggregation method: write %.*s with sum as ...",
                           STR_ARG(bind_clip(name)));
 }
@@ -314,7 +314,7 @@ static bool bind_direct(struct aggregating *g, const struct aggregate_item *item
 {
     struct branch *main = &g->branches[0];
     struct applying *x = &main->x;
-    struct scope scope = {.root = x->in, .clause = clause};
+    struct scope scope = bind_row_scope(x);
     const struct bound_expr *e = NULL;
     if (function != COLUMN_COUNT) {
         e = bind_expr(x->b, &scope, item->expr);
@@ -343,12 +343,13 @@ static bool bind_item(struct aggregating *g, size_t at)
         return false;
     }
     if (count && item->expr->options != NULL) {
-        return odata_error_not_implemented(
-            x->b->err, "$apply", "options of $count at byte %zu are not implemented", item->offset);
+        return odata_error_not_implemented(x->b->err, x->clause->option,
+                                           "options of $count at byte %zu are not implemented",
+                                           item->offset);
     }
     const struct expr *path = count ? item->expr->base : item->expr;
     if (path != NULL && count && !is_path(path)) {
-        return bind_fail(x->b, clause, item->offset, "expected a path before $count");
+        return bind_fail(x->b, x->clause, item->offset, "expected a path before $count");
     }
     if (item->from_count > 0) {
         struct branch *branch = new_branch(g);
@@ -376,14 +377,15 @@ static bool check_names(struct applying *x, const struct transformation *t, size
     const struct aggregate_item *item = &t->aggregates[at];
     for (size_t k = 0; k < at; k++) {
         if (str_eq(t->aggregates[k].alias, item->alias)) {
-            return bind_fail_name(x->b, clause, item->alias_offset, item->alias, "is given twice");
+            return bind_fail_name(x->b, x->clause, item->alias_offset, item->alias,
+                                  "is given twice");
         }
     }
     /* The name of a property may be given again: it is not in these rows any more, and clients
        send it so. */
     const struct navigation *n = entity_type_find_navigation(x->in->type, item->alias);
     return n == NULL ||
-           bind_fail_name(x->b, clause, item->alias_offset, item->alias,
+           bind_fail_name(x->b, x->clause, item->alias_offset, item->alias,
                           "is a name of %.*s already", STR_ARG(bind_clip(x->in->type->name)));
 }
 

@@ -5,16 +5,19 @@
 #include "odata/apply_priv.h"
 #include "odata/limits.h"
 
-static const struct clause *const clause = &clause_apply;
-
-static struct scope row_scope(const struct applying *x)
+struct scope bind_row_scope(const struct applying *x)
 {
-    return (struct scope){.root = x->in, .clause = clause};
+    struct scope scope = {.root = x->in, .clause = x->clause};
+    if (x->around != NULL) {
+        scope.variables = x->around->variables;
+        scope.it_is_near = true;
+    }
+    return scope;
 }
 
 static bool bind_filter(struct applying *x, const struct transformation *t)
 {
-    struct scope scope = row_scope(x);
+    struct scope scope = bind_row_scope(x);
     scope.in_filter = true;
     const struct bound_expr *condition = bind_condition(x->b, &scope, t->expr);
     return condition != NULL && bind_keep(x, condition);
@@ -28,7 +31,7 @@ static bool bind_searched(struct applying *x, const struct transformation *t)
 
 static bool bind_computes(struct applying *x, const struct transformation *t)
 {
-    struct source *made = bind_compute(x->b, clause, x->in, t->computes, t->compute_count);
+    struct source *made = bind_compute(x->b, x->clause, x->in, t->computes, t->compute_count);
     x->in = made == NULL ? x->in : made;
     return made != NULL;
 }
@@ -114,7 +117,7 @@ static bool bind_orderby(struct applying *x, const struct transformation *t)
         return arena_fail(x->b->arena, x->b->err);
     }
     for (size_t i = 0; i < q->orderby_count; i++) {
-        struct scope scope = row_scope(x);
+        struct scope scope = bind_row_scope(x);
         const struct bound_expr *e = bind_expr(x->b, &scope, q->orderby[i].expr);
         if (e == NULL) {
             return false;
@@ -123,7 +126,7 @@ static bool bind_orderby(struct applying *x, const struct transformation *t)
             continue; /* null has the same place in every row */
         }
         if (e->type.collection || !edm_is_ordered(e->type.type)) {
-            return bind_fail(x->b, clause, q->orderby[i].offset, "%.*s has no order",
+            return bind_fail(x->b, x->clause, q->orderby[i].offset, "%.*s has no order",
                              STR_ARG(bind_type_name(x->b, &e->type)));
         }
         const struct property *p = need_column(x, e);
@@ -211,9 +214,17 @@ static const struct property *add_window(struct applying *x, struct derived *d,
     return p;
 }
 
-/* Some rows of each group: those whose number in it is above skip, and at most skip + top. */
-static bool cut_groups(struct applying *x, const struct sorted *items, size_t count, bool has_top,
-                       uint64_t top, uint64_t skip)
+/* How many of the first rows: a number, or a value that none of the rows decides. */
+struct cut {
+    bool has_top;
+    uint64_t top;
+    const struct bound_expr *value; /* in the place of top, or NULL */
+    uint64_t skip;
+};
+
+/* Some rows of each group: those whose number in it is above skip, or at most top. */
+static bool cut_groups(struct applying *x, const struct sorted *items, size_t count,
+                       const struct cut *cut)
 {
     struct binder *b = x->b;
     struct derived *d = bind_derive(b, x->in);
@@ -225,20 +236,21 @@ static bool cut_groups(struct applying *x, const struct sorted *items, size_t co
         return false;
     }
     const struct bound_expr *column = bind_property_expr(b, x->in, number);
-    const struct bound_expr *limit = number_value(b, has_top ? top : skip);
+    const struct bound_expr *limit =
+        cut->value != NULL ? cut->value : number_value(b, cut->has_top ? cut->top : cut->skip);
     const struct bound_expr *condition =
         column == NULL || limit == NULL
             ? NULL
-            : bind_binary_of(b, has_top ? OP_LE : OP_GT, EDM_BOOLEAN, column, limit);
+            : bind_binary_of(b, cut->has_top ? OP_LE : OP_GT, EDM_BOOLEAN, column, limit);
     return condition != NULL && bind_keep(x, condition);
 }
 
 /* The first rows in this total order, which they keep. */
-static bool cut(struct applying *x, const struct sorted *items, size_t count, bool has_top,
-                uint64_t top, uint64_t skip)
+static bool cut_rows(struct applying *x, const struct sorted *items, size_t count,
+                     const struct cut *cut)
 {
     if (x->partition_count > 0) {
-        return cut_groups(x, items, count, has_top, top, skip) && set_sorted(x, items, count);
+        return cut_groups(x, items, count, cut) && set_sorted(x, items, count);
     }
     struct derived *d = bind_derive(x->b, x->in);
     if (d == NULL) {
@@ -246,9 +258,10 @@ static bool cut(struct applying *x, const struct sorted *items, size_t count, bo
     }
     d->order = bound_order(x, items, count);
     d->order_count = count;
-    d->has_top = has_top;
-    d->top = top;
-    d->skip = skip;
+    d->has_top = cut->has_top;
+    d->top = cut->top;
+    d->top_value = cut->value;
+    d->skip = cut->skip;
     d->sorted = items;
     d->sorted_count = count;
     return d->order != NULL && bind_derived(x, d, x->in->type);
@@ -259,26 +272,39 @@ static bool bind_top_or_skip(struct applying *x, const struct transformation *t)
     struct sorted *items;
     size_t count;
     bool top = t->kind == TRANSFORM_TOP;
-    return make_order(x, NULL, 0, true, &items, &count) &&
-           cut(x, items, count, top, top ? t->number : 0, top ? 0 : t->number);
+    const struct cut cut = {
+        .has_top = top, .top = top ? t->number : 0, .skip = top ? 0 : t->number};
+    return make_order(x, NULL, 0, true, &items, &count) && cut_rows(x, items, count, &cut);
 }
 
 /* --- topcount, topsum, toppercent, and from the bottom --- */
+
+/* A value that is the same for all rows: no property is in reach. */
+static const struct bound_expr *bind_limit_value(struct applying *x, const struct expr *e)
+{
+    const struct entity_type *none = bind_leaf_type(x->b, x->in->type, NULL, 0);
+    struct scope scope = bind_row_scope(x);
+    scope.root = none == NULL ? NULL : bind_source_new(x->b, none);
+    const struct bound_expr *value = scope.root == NULL ? NULL : bind_expr(x->b, &scope, e);
+    if (value != NULL && (value->type.collection || !edm_is_numeric(value->type.type))) {
+        bind_fail(x->b, x->clause, e->offset, "expected a number, found %.*s",
+                  STR_ARG(bind_type_name(x->b, &value->type)));
+        return NULL;
+    }
+    return value;
+}
 
 /* The first parameter: a number, which none of the rows decides. */
 static const struct bound_expr *bind_limit(struct applying *x, const struct transformation *t,
                                            enum edm_type type)
 {
     if (!bind_is_literal(x->b, t->limit)) {
-        odata_error_not_implemented(x->b->err, "$apply",
-                                    "something else than a number at byte %zu is not implemented",
-                                    t->limit->offset);
-        return NULL;
+        return bind_limit_value(x, t->limit);
     }
     struct type_ref want = bind_type(type);
-    const struct bound_expr *limit = bind_literal(x->b, clause, t->limit, &want, NULL);
+    const struct bound_expr *limit = bind_literal(x->b, x->clause, t->limit, &want, NULL);
     if (limit != NULL && limit->text.ptr == NULL) {
-        bind_fail(x->b, clause, t->limit->offset, "expected a number, found null");
+        bind_fail(x->b, x->clause, t->limit->offset, "expected a number, found null");
         return NULL;
     }
     return limit;
@@ -288,24 +314,29 @@ static bool bind_extreme_count(struct applying *x, const struct transformation *
                                const struct sorted *items, size_t count)
 {
     const struct bound_expr *limit = bind_limit(x, t, EDM_INT64);
-    uint64_t number = 0;
+    struct cut cut = {.has_top = true};
     if (limit == NULL) {
         return false;
     }
-    if (!str_to_u64(limit->text, &number) || number == 0) {
-        return bind_fail(x->b, clause, t->limit->offset, "expected a positive integer");
+    if (limit->kind != BOUND_VALUE) {
+        cut.value = limit;
+    } else if (!str_to_u64(limit->text, &cut.top) || cut.top == 0) {
+        return bind_fail(x->b, x->clause, t->limit->offset, "expected a positive integer");
     }
-    return cut(x, items, count, true, number, 0);
+    return cut_rows(x, items, count, &cut);
 }
 
 static bool is_negative(const struct bound_expr *e)
 {
-    return str_starts_with(e->text, STR("-"));
+    return e->kind == BOUND_VALUE && str_starts_with(e->text, STR("-"));
 }
 
 static bool check_percent(struct applying *x, const struct transformation *t,
                           const struct bound_expr *limit)
 {
+    if (limit->kind != BOUND_VALUE) {
+        return true;
+    }
     uint64_t whole = 0;
     struct str digits = str_slice(limit->text, 0, str_find(limit->text, '.', 0));
     bool zero = true;
@@ -315,7 +346,7 @@ static bool check_percent(struct applying *x, const struct transformation *t,
     bool within = str_to_u64(digits, &whole) && whole <= 100 &&
                   (whole < 100 || str_ends_with(limit->text, digits));
     return (within && !zero) ||
-           bind_fail(x->b, clause, t->limit->offset, "expected a number above 0 and up to 100");
+           bind_fail(x->b, x->clause, t->limit->offset, "expected a number above 0 and up to 100");
 }
 
 /* sum so far * 100 < percent * total, or the other way round when the total is negative. */
@@ -361,7 +392,7 @@ static bool bind_extreme_sum(struct applying *x, const struct transformation *t,
                              ? EDM_DOUBLE
                              : EDM_DECIMAL;
     if (!edm_is_numeric(measure->type.type)) {
-        return bind_fail(b, clause, t->expr->offset, "expected a number, found %.*s",
+        return bind_fail(b, x->clause, t->expr->offset, "expected a number, found %.*s",
                          STR_ARG(bind_type_name(b, &measure->type)));
     }
     const struct bound_expr *limit = bind_limit(x, t, EDM_DECIMAL);
@@ -397,13 +428,13 @@ static bool bind_extreme_sum(struct applying *x, const struct transformation *t,
 
 static bool bind_extreme(struct applying *x, const struct transformation *t)
 {
-    struct scope scope = row_scope(x);
+    struct scope scope = bind_row_scope(x);
     const struct bound_expr *e = bind_expr(x->b, &scope, t->expr);
     if (e == NULL) {
         return false;
     }
     if (e->type.collection || !edm_is_ordered(e->type.type)) {
-        return bind_fail(x->b, clause, t->expr->offset, "%.*s has no order",
+        return bind_fail(x->b, x->clause, t->expr->offset, "%.*s has no order",
                          STR_ARG(bind_type_name(x->b, &e->type)));
     }
     bool top = t->kind == TRANSFORM_TOPCOUNT || t->kind == TRANSFORM_TOPSUM ||
@@ -442,6 +473,7 @@ static bool (*const binders[TRANSFORM_COUNT])(struct applying *x,
     [TRANSFORM_TOPPERCENT] = bind_extreme,  [TRANSFORM_BOTTOMCOUNT] = bind_extreme,
     [TRANSFORM_BOTTOMSUM] = bind_extreme,   [TRANSFORM_BOTTOMPERCENT] = bind_extreme,
     [TRANSFORM_JOIN] = bind_join,           [TRANSFORM_OUTERJOIN] = bind_join,
+    [TRANSFORM_NEST] = bind_nest,           [TRANSFORM_ADDNESTED] = bind_addnested,
 };
 
 bool transformation_is_supported(enum transformation_kind kind)
@@ -452,7 +484,7 @@ bool transformation_is_supported(enum transformation_kind kind)
 static bool bind_transformation(struct applying *x, const struct transformation *t)
 {
     if (binders[t->kind] == NULL) {
-        return odata_error_not_implemented(x->b->err, "$apply",
+        return odata_error_not_implemented(x->b->err, x->clause->option,
                                            "%.*s at byte %zu is not implemented",
                                            STR_ARG(transformation_name(t->kind)), t->offset);
     }
@@ -462,17 +494,20 @@ static bool bind_transformation(struct applying *x, const struct transformation 
 bool bind_sequence(struct applying *x, const struct sequence *s)
 {
     struct source *outer_it = x->b->it;
+    struct these *outer_these = x->b->these;
     bool ok = true;
     for (size_t i = 0; ok && i < s->count; i++) {
+        struct these these = {.rows = x->in, .grouped = x->partition_count > 0};
         x->b->it = x->in;
+        x->b->these = &these;
         ok = bind_transformation(x, &s->items[i]);
     }
     x->b->it = outer_it;
+    x->b->these = outer_these;
     return ok;
 }
 
-/* The rows of a path that is more than a whole entity set, as a source of their own. */
-static bool wrap_path(struct applying *x, const struct read *read)
+bool bind_path_rows(struct applying *x, const struct read *read)
 {
     struct derived *d = bind_derive(x->b, read->source);
     struct read *path = ARENA_NEW(x->b->arena, struct read);
@@ -489,13 +524,13 @@ static bool wrap_path(struct applying *x, const struct read *read)
 
 bool bind_apply(struct binder *b, const struct sequence *s, struct read *read)
 {
-    struct applying x = {.b = b, .in = read->source};
+    struct applying x = {.b = b, .clause = &clause_apply, .in = read->source};
     struct path_step *step = ARENA_NEW(b->arena, struct path_step);
     if (step == NULL) {
         return arena_fail(b->arena, b->err);
     }
     if (read->step_count > 1) {
-        if (!wrap_path(&x, read)) {
+        if (!bind_path_rows(&x, read)) {
             return false;
         }
         read->applied_path = x.in->derived->path;

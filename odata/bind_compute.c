@@ -30,6 +30,9 @@ static bool mentions(const struct expr *e, const struct compute_item *items, siz
         any_mentions(e->args, e->arg_count, items, count)) {
         return true;
     }
+    if (e->aggregate != NULL && mentions(e->aggregate->expr, items, count)) {
+        return true;
+    }
     return e->options != NULL && mentions(e->options->filter, items, count);
 }
 
@@ -70,7 +73,7 @@ static bool bind_item(struct binder *b, const struct clause *c, struct derived *
 static struct source *compute_once(struct binder *b, const struct clause *c, struct source *from,
                                    const struct compute_item *items, size_t count)
 {
-    struct applying x = {.b = b, .in = from};
+    struct applying x = {.b = b, .clause = c, .in = from};
     struct derived *d = bind_derive(b, from);
     struct property *made = ARENA_ARRAY(b->arena, count, struct property);
     if (made == NULL) {

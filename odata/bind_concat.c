@@ -8,8 +8,6 @@
 #include "odata/apply_priv.h"
 #include "odata/limits.h"
 
-static const struct clause *const clause = &clause_apply;
-
 /* A union on its way. */
 struct uniting {
     struct applying *x;
@@ -136,7 +134,7 @@ static bool widen(struct uniting *u, struct property *p, const struct leaf *leaf
     }
     if (!edm_is_numeric(p->type.type) || !edm_is_numeric(other->type) || p->type.collection ||
         other->collection) {
-        return bind_fail_name(u->x->b, clause, u->offset, leaf->path[leaf->path_count - 1],
+        return bind_fail_name(u->x->b, u->x->clause, u->offset, leaf->path[leaf->path_count - 1],
                               "has two types in what is joined");
     }
     bool floating = p->type.type == EDM_DOUBLE || p->type.type == EDM_SINGLE ||
@@ -194,6 +192,17 @@ static bool unite_entity(struct uniting *u, size_t part, const struct leaf *leaf
     if (made->navigation == NULL) {
         made->navigation = n;
     }
+    if (made->navigation->made != n->made) {
+        return odata_error_not_implemented(
+            u->x->b->err, u->x->clause->option,
+            "two parts of concat that nest rows as '%.*s' are not implemented",
+            STR_ARG(bind_clip(n->name)));
+    }
+    for (size_t i = 0; n->link != NULL && i < n->link->local_count; i++) {
+        if (!add_column(u, part, n->link->local[i], n->link->local[i])) {
+            return false;
+        }
+    }
     for (size_t i = 0; i < n->join_count; i++) {
         if (!add_column(u, part, made->navigation->joins[i].local, n->joins[i].local)) {
             return false;
@@ -226,7 +235,7 @@ static bool unite_leaf(struct uniting *u, size_t part, const struct leaf *leaf)
     made->structures |= own << u->d->parts[part].structure;
     if ((made->column != NULL && leaf->navigation != NULL) ||
         (made->navigation != NULL && leaf->column != NULL)) {
-        return bind_fail_name(u->x->b, clause, u->offset, leaf->path[leaf->path_count - 1],
+        return bind_fail_name(u->x->b, u->x->clause, u->offset, leaf->path[leaf->path_count - 1],
                               "is a value and an entity in what is joined");
     }
     return leaf->column != NULL ? unite_value(u, part, leaf, made)
@@ -276,8 +285,9 @@ static bool prepare_parts(struct uniting *u)
         const struct entity_type *t = u->parts[i].in->type;
         size_t count = structures_of(u->parts[i].in);
         if (structures + count > LIMIT_STRUCTURES) {
-            return odata_error_set(u->x->b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX, "$apply",
-                                   "more than %d kinds of rows", (int)LIMIT_STRUCTURES);
+            return odata_error_set(u->x->b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX,
+                                   u->x->clause->option, "more than %d kinds of rows",
+                                   (int)LIMIT_STRUCTURES);
         }
         u->d->parts[i].source = u->parts[i].in;
         u->d->parts[i].structure = (unsigned)structures;

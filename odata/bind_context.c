@@ -106,20 +106,44 @@ static void put_separator(struct bytes *out, bool *any)
     *any = true;
 }
 
-static void put_select_list(struct binder *b, struct bytes *out, const struct query *q);
+static void put_select_list(struct binder *b, struct bytes *out, const struct query *q,
+                            const struct selection *selection);
+static void put_applied_list(struct binder *b, struct bytes *out, const struct query *q,
+                             const struct read *read);
+
+/* The rows of an expanded collection for which $apply is an option of its own, or NULL. */
+static const struct read *find_applied(const struct selection *selection, const struct query *q,
+                                       struct str name)
+{
+    const struct expansion *x = selection == NULL ? NULL : selection->expansions;
+    while (x != NULL && !str_eq(x->navigation->name, name)) {
+        x = x->next;
+    }
+    return x != NULL && q != NULL && q->apply != NULL ? x->read : NULL;
+}
+
+static const struct selection *find_selection(const struct selection *selection, struct str name)
+{
+    const struct expansion *x = selection == NULL ? NULL : selection->expansions;
+    while (x != NULL && !str_eq(x->navigation->name, name)) {
+        x = x->next;
+    }
+    return x == NULL ? NULL : x->selection;
+}
 
 /*
  * An expanded navigation: `Nav(nested list)`, with a plus when it is recursive. In 4.0 one without a
  * nested list is left out (Protocol 10.10: it MAY be), since 4.0 clients trip over `Nav()`.
  */
 static void put_expand(struct binder *b, struct bytes *out, const struct expand_item *item,
-                       bool *any)
+                       const struct selection *selection, bool *any)
 {
     const struct query *nested = item->options;
-    bool has_list =
-        nested != NULL && (nested->has_select || nested->has_expand || nested->compute_count > 0);
-    bool old = b->options->format.version == ODATA_4_0;
     struct str name = item->path[item->path_count - 1];
+    const struct read *applied = find_applied(selection, nested, name);
+    bool has_list = nested != NULL && (nested->has_select || nested->has_expand ||
+                                       nested->compute_count > 0 || applied != NULL);
+    bool old = b->options->format.version == ODATA_4_0;
     if (item->count || str_eq(name, STR("*")) || (old && (!has_list || item->ref))) {
         return;
     }
@@ -133,8 +157,10 @@ static void put_expand(struct binder *b, struct bytes *out, const struct expand_
         bytes_put_char(out, '+');
     }
     size_t before = out->len;
-    if (has_list) {
-        put_select_list(b, out, nested);
+    if (applied != NULL) {
+        put_applied_list(b, out, nested, applied);
+    } else if (has_list) {
+        put_select_list(b, out, nested, find_selection(selection, name));
     }
     if (out->len == before) {
         BYTES_PUT_LITERAL(out, "()");
@@ -189,7 +215,8 @@ static void put_selected(struct bytes *out, const struct query *q, bool *any)
     }
 }
 
-static void put_select_list(struct binder *b, struct bytes *out, const struct query *q)
+static void put_select_list(struct binder *b, struct bytes *out, const struct query *q,
+                            const struct selection *selection)
 {
     bool any = false;
     if (!q->has_select && q->compute_count > 0) {
@@ -202,7 +229,7 @@ static void put_select_list(struct binder *b, struct bytes *out, const struct qu
     }
     put_selected(out, q, &any);
     for (size_t i = 0; i < q->expand_count; i++) {
-        put_expand(b, out, &q->expand[i], &any);
+        put_expand(b, out, &q->expand[i], selection, &any);
     }
     if (any) {
         bytes_put_char(out, ')');
@@ -244,13 +271,14 @@ static void put_type_list(struct bytes *out, const struct query *q, const struct
 
 /* The same with what $select and $expand say about it (Data Aggregation 3.1.1). */
 static void put_applied_list(struct binder *b, struct bytes *out, const struct query *q,
-                             const struct entity_type *t)
+                             const struct read *read)
 {
+    const struct entity_type *t = read->source->type;
     bool any = false;
     put_selected(out, q, &any);
     put_type_list(out, q, t, &any);
     for (size_t i = 0; i < q->expand_count; i++) {
-        put_expand(b, out, &q->expand[i], &any);
+        put_expand(b, out, &q->expand[i], read->selection, &any);
     }
     if (!any && t->structure != NULL) {
         put_separator(out, &any);
@@ -302,9 +330,9 @@ static void put_fragment(struct binder *b, struct bytes *out, const struct bound
         }
         put_name(out, path->read->type->set->name);
         if (q->apply != NULL) {
-            put_applied_list(b, out, q, path->read->source->type);
+            put_applied_list(b, out, q, path->read);
         } else {
-            put_select_list(b, out, q);
+            put_select_list(b, out, q, path->read->selection);
         }
         if (path->kind == PLAN_ENTITY) {
             BYTES_PUT_LITERAL(out, "/$entity");
@@ -318,15 +346,30 @@ static void put_fragment(struct binder *b, struct bytes *out, const struct bound
     }
 }
 
+static bool keep_fragment(struct binder *b, struct bytes *text, struct str *out_fragment)
+{
+    bool ok = bytes_failed(text) ? bytes_fail(text, b->err)
+                                 : arena_copy(b->arena, bytes_str(text), out_fragment) ||
+                                       arena_fail(b->arena, b->err);
+    bytes_fini(text);
+    return ok;
+}
+
+bool bind_rows_context(struct binder *b, const struct read *read, const struct query *q,
+                       struct str *out_fragment)
+{
+    struct bytes text;
+    bytes_init(&text, LIMIT_REQUEST_ARENA_BYTES);
+    put_name(&text, read->type->set->name);
+    put_applied_list(b, &text, q, read);
+    return keep_fragment(b, &text, out_fragment);
+}
+
 bool bind_context(struct binder *b, const struct bound_path *path, const struct query *q,
                   struct str *out_fragment)
 {
     struct bytes text;
     bytes_init(&text, LIMIT_REQUEST_ARENA_BYTES);
     put_fragment(b, &text, path, q);
-    bool ok = bytes_failed(&text) ? bytes_fail(&text, b->err)
-                                  : arena_copy(b->arena, bytes_str(&text), out_fragment) ||
-                                        arena_fail(b->arena, b->err);
-    bytes_fini(&text);
-    return ok;
+    return keep_fragment(b, &text, out_fragment);
 }

@@ -215,6 +215,16 @@ struct source *bind_again(struct binder *b, struct source *from)
     return again;
 }
 
+struct source *bind_copy(struct binder *b, const struct source *from)
+{
+    struct source *copy = bind_source_new(b, from->type);
+    if (copy != NULL) {
+        copy->derived = from->derived;
+        copy->shared = from->shared;
+    }
+    return copy;
+}
+
 bool bind_keep(struct applying *x, const struct bound_expr *condition)
 {
     struct derived *d = bind_derive(x->b, x->in);

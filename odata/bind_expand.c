@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "odata/bind_priv.h"
+#include "odata/apply_priv.h"
 #include "odata/limits.h"
 
 /* One navigation to be expanded, with what the request says about it. */
@@ -33,10 +33,6 @@ static bool check_options(struct binder *b, const struct expanding *x)
     if (!bind_refuse_later(b, q)) {
         return false;
     }
-    if (q->apply != NULL) {
-        return odata_error_not_implemented(b->err, "$apply",
-                                           "$apply inside of $expand is not implemented");
-    }
     bool rows = x->navigation->collection && !x->count; /* there are rows to choose among */
     const struct {
         bool given;
@@ -53,6 +49,7 @@ static bool check_options(struct binder *b, const struct expanding *x)
         {q->has_expand, !x->ref && !x->count, "$expand"},
         {q->has_levels, !x->ref && !x->count, "$levels"},
         {q->compute_count > 0, !x->count, "$compute"},
+        {q->apply != NULL, rows && !x->ref && !q->has_levels, "$apply"},
         {q->skiptoken.given, false, "$skiptoken"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(fits); i++) {
@@ -101,15 +98,46 @@ static const struct selection *select_target(struct binder *b, const struct expa
     return expand_again(b, x, target, selection) ? selection : NULL;
 }
 
-/* The entities behind the navigation, with computed properties when there are some. */
-static struct source *bind_target(struct binder *b, const struct expanding *x)
+/* The rows are made of those of one parent alone, and not chosen among those of all. */
+static bool is_tied(const struct expanding *x)
 {
-    struct source *source = bind_source_new(b, x->navigation->target);
+    return x->navigation->made != NULL || (x->options != NULL && x->options->apply != NULL);
+}
+
+/* The entities behind the navigation, or what $apply makes of them, with computed properties when
+   there are some. from: the parent, where it is outside of the rows; else NULL. */
+static struct source *bind_target(struct binder *b, const struct expanding *x,
+                                  const struct source *from)
+{
     const struct query *q = x->options;
-    if (source == NULL || q == NULL || q->compute_count == 0) {
-        return source;
+    struct applying rows = {.b = b, .clause = &clause_apply};
+    if (x->navigation->collection && (is_tied(x) || from != NULL)) {
+        if (!bind_behind(&rows, x->navigation, from) ||
+            (q != NULL && q->apply != NULL && !bind_sequence(&rows, q->apply))) {
+            return NULL;
+        }
+    } else {
+        rows.in = bind_target_rows(b, x->navigation);
     }
-    return bind_compute(b, &clause_compute, source, q->compute, q->compute_count);
+    if (rows.in == NULL || q == NULL || q->compute_count == 0) {
+        return rows.in;
+    }
+    return bind_compute(b, &clause_compute, rows.in, q->compute, q->compute_count);
+}
+
+/* The number of rows, as a value of the parent's row. */
+static bool bind_counted(struct binder *b, const struct expanding *x, const struct query *q,
+                         bool it_is_near, struct expansion *made)
+{
+    struct bound_expr *count = bind_new(b, BOUND_COUNT, EDM_INT64, 0);
+    if (count == NULL) {
+        return false;
+    }
+    b->these->from = x->source;
+    count->range = bind_target(b, x, x->source);
+    made->counted = count;
+    return count->range != NULL &&
+           bind_rows_condition(b, count->range, q, it_is_near, &count->body);
 }
 
 /* The same for a to-one navigation: joined to the row it belongs to. */
@@ -118,11 +146,37 @@ static struct source *join_target(struct binder *b, const struct expanding *x)
     if (x->options == NULL || x->options->compute_count == 0) {
         return bind_source_join(b, x->source, x->navigation, false);
     }
-    struct source *source = bind_target(b, x);
+    struct source *source = bind_target(b, x, NULL);
     if (source != NULL) {
         bind_source_attach(x->source, x->navigation, source);
     }
     return source;
+}
+
+/* Which rows there are, their order and how many are asked for. */
+static bool bind_choice(struct binder *b, const struct expanding *x, const struct query *q,
+                        struct expansion *made, struct read *read)
+{
+    bool it_is_near = x->source->root == b->it;
+    if (!bind_rows_condition(b, read->source, q, it_is_near, &read->filter)) {
+        return false;
+    }
+    made->has_count = q->has_count && q->count;
+    made->count_only = x->count;
+    if ((made->has_count || x->count) && (read->tied || b->these->used) &&
+        !bind_counted(b, x, q, it_is_near, made)) {
+        return false;
+    }
+    if (x->count) {
+        return true;
+    }
+    b->these->from = NULL;
+    read->has_top = q->has_top;
+    read->top = q->top;
+    read->skip = q->has_skip ? q->skip : 0;
+    struct scope scope = {
+        .root = read->source, .clause = &clause_orderby, .it_is_near = it_is_near};
+    return bind_order(b, &scope, q, q->has_top || q->has_skip, read);
 }
 
 static bool expand_to_many(struct binder *b, const struct expanding *x, struct expansion *made)
@@ -130,40 +184,35 @@ static bool expand_to_many(struct binder *b, const struct expanding *x, struct e
     static const struct query none;
     const struct query *q = x->options == NULL ? &none : x->options;
     struct read *read = ARENA_NEW(b->arena, struct read);
+    struct these these = {.via = x->navigation, .options = x->options};
+    struct these *outer_these = b->these;
     if (read == NULL) {
         return arena_fail(b->arena, b->err);
     }
-    read->source = bind_target(b, x);
+    b->these = &these;
+    read->source = bind_target(b, x, NULL);
     made->read = read;
     if (read->source == NULL) {
         return false;
     }
     read->type = read->source->type;
-    bool it_is_near = x->source->root == b->it;
+    read->tied = is_tied(x);
     bool it_used = b->it_used;
     b->it_used = false;
-    if (!bind_rows_condition(b, read->source, q, it_is_near, &read->filter)) {
+    if (!bind_choice(b, x, q, made, read)) {
         return false;
     }
-    made->has_count = q->has_count && q->count;
-    made->count_only = x->count;
-    if (x->count) {
-        b->it_used = it_used;
-        return true;
-    }
-    read->has_top = q->has_top;
-    read->top = q->top;
-    read->skip = q->has_skip ? q->skip : 0;
-    struct scope scope = {
-        .root = read->source, .clause = &clause_orderby, .it_is_near = it_is_near};
-    if (!bind_order(b, &scope, q, q->has_top || q->has_skip, read)) {
-        return false;
-    }
-    read->it = b->it_used ? b->it : NULL;
+    read->it = b->it_used && !x->count ? b->it : NULL;
     b->it_used = it_used;
-    read->selection = select_target(b, x, read->source);
-    made->selection = read->selection;
-    return made->selection != NULL;
+    if (!x->count) {
+        read->selection = select_target(b, x, read->source);
+        made->selection = read->selection;
+    }
+    b->these = outer_these;
+    if (!x->count && made->selection == NULL) {
+        return false;
+    }
+    return x->count || x->navigation->made == NULL || bind_rows_context(b, read, q, &made->context);
 }
 
 static bool expand_one(struct binder *b, const struct expanding *x, struct selection *into)
@@ -183,6 +232,7 @@ static bool expand_one(struct binder *b, const struct expanding *x, struct selec
         return arena_fail(b->arena, b->err);
     }
     made->navigation = x->navigation;
+    made->context = STR("");
     made->parent = x->source;
     struct alias_scope aliases = {.outer = b->aliases};
     if (x->options != NULL) {

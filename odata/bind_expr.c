@@ -287,6 +287,11 @@ static const struct bound_expr *bind_any_kind(struct binder *b, const struct sco
     case EXPR_LIST:
         bind_fail(b, s->clause, e->offset, "a list can only stand behind 'in'");
         return NULL;
+    case EXPR_AGGREGATE:
+        return bind_aggregated(b, s, e);
+    case EXPR_THESE:
+        bind_fail(b, s->clause, e->offset, "$count or aggregate(...) must follow $these/");
+        return NULL;
     case EXPR_ROOT:
         bind_fail(b, s->clause, e->offset, "an entity set must follow $root/");
         return NULL;

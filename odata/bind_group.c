@@ -9,8 +9,6 @@ enum {
     KEY_COLUMNS = 32, /* of a foreign key: PostgreSQL's indexes have no more */
 };
 
-static const struct clause *const clause = &clause_apply;
-
 /* The names of a path of members, casts to the own type left out. */
 static bool path_names(struct binder *b, const struct expr *e, struct leaf *leaf)
 {
@@ -73,12 +71,14 @@ static bool check_groupable(struct applying *x, const struct expr *e,
 {
     const struct type_ref *t = &value->type;
     if (t->collection) {
-        return bind_fail_name(x->b, clause, e->offset, e->name, "is a collection: no group has it");
+        return bind_fail_name(x->b, x->clause, e->offset, e->name,
+                              "is a collection: no group has it");
     }
     if (t->type == EDM_COMPLEX || t->type == EDM_UNTYPED || t->type == EDM_GEOGRAPHY ||
         t->type == EDM_GEOMETRY || t->type == EDM_STREAM) {
         return odata_error_not_implemented(
-            x->b->err, "$apply", "grouping by %.*s ('%.*s' at byte %zu) is not implemented",
+            x->b->err, x->clause->option,
+            "grouping by %.*s ('%.*s' at byte %zu) is not implemented",
             STR_ARG(bind_type_name(x->b, t)), STR_ARG(bind_clip(e->name)), e->offset);
     }
     return true;
@@ -107,11 +107,12 @@ static bool group_by_entity(struct applying *x, struct derived *d, const struct 
     struct binder *b = x->b;
     const struct navigation *n = target->via;
     if (n == NULL) {
-        return bind_fail(b, clause, e->offset, "expected a path to a property");
+        return bind_fail(b, x->clause, e->offset, "expected a path to a property");
     }
     if (n->embedded) {
         return odata_error_not_implemented(
-            b->err, "$apply", "grouping by '%.*s' as a whole at byte %zu is not implemented",
+            b->err, x->clause->option,
+            "grouping by '%.*s' as a whole at byte %zu is not implemented",
             STR_ARG(bind_clip(e->name)), e->offset);
     }
     struct navigation *made = ARENA_NEW(b->arena, struct navigation);
@@ -141,7 +142,7 @@ static bool group_by_entity(struct applying *x, struct derived *d, const struct 
 static bool bind_paths(struct applying *x, struct expr *const *paths, size_t count,
                        struct leaf *leaves, struct keys *keys)
 {
-    struct scope scope = {.root = x->in, .clause = clause};
+    struct scope scope = bind_row_scope(x);
     struct derived *d = bind_derive(x->b, x->in);
     if (d == NULL) {
         return false;
@@ -153,7 +154,7 @@ static bool bind_paths(struct applying *x, struct expr *const *paths, size_t cou
             return false;
         }
         if (path.collection != NULL) {
-            return bind_fail_name(x->b, clause, e->offset, e->name,
+            return bind_fail_name(x->b, x->clause, e->offset, e->name,
                                   "is a collection: no group has it");
         }
         if (path.value == NULL) {
@@ -208,7 +209,7 @@ static bool add_leaves(struct applying *x, const struct transformation *t, const
         const struct property *p = &type->properties[i];
         for (size_t k = 0; k < key_count; k++) {
             if (str_eq(keys[k].path[0], p->name)) {
-                return bind_fail_name(b, clause, t->offset, p->name,
+                return bind_fail_name(b, x->clause, t->offset, p->name,
                                       "is a name that the group has already");
             }
         }
@@ -310,19 +311,20 @@ static bool check_groupings(struct applying *x, const struct transformation *t, 
     for (size_t i = 0; i < t->grouping_count; i++) {
         const struct grouping *g = &t->groupings[i];
         if (g->kind == GROUPING_RECURSIVE) {
-            return odata_error_not_implemented(
-                x->b->err, "$apply", "rolluprecursive at byte %zu is not implemented", g->offset);
+            return odata_error_not_implemented(x->b->err, x->clause->option,
+                                               "rolluprecursive at byte %zu is not implemented",
+                                               g->offset);
         }
         if (g->kind == GROUPING_ROLLUP && g->path_count == 1 && !g->all) {
-            return bind_fail_name(x->b, clause, g->paths[0]->offset, g->paths[0]->name,
+            return bind_fail_name(x->b, x->clause, g->paths[0]->offset, g->paths[0]->name,
                                   "is no leveled hierarchy: none is published; rollup takes two "
                                   "paths or more");
         }
         *out_paths += g->path_count;
         *out_combinations *= level_count(g);
         if (*out_combinations > LIMIT_STRUCTURES) {
-            return odata_error_set(x->b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX, "$apply",
-                                   "rollup makes more than %d kinds of rows",
+            return odata_error_set(x->b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX,
+                                   x->clause->option, "rollup makes more than %d kinds of rows",
                                    (int)LIMIT_STRUCTURES);
         }
     }

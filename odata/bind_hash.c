@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "odata/apply.h"
 #include "odata/bind_priv.h"
 
 static uint64_t fold_text(uint64_t hash, struct str s)
@@ -8,6 +9,18 @@ static uint64_t fold_text(uint64_t hash, struct str s)
                       ';'};
     hash = str_hash_more(hash, (struct str){length, sizeof(length)});
     return str_hash_more(hash, s);
+}
+
+static uint64_t hash_aggregate(struct binder *b, uint64_t hash, const struct aggregate_item *item)
+{
+    hash = bind_hash_expr(b, fold_text(hash, item->method), item->expr);
+    for (size_t i = 0; i < item->from_count; i++) {
+        hash = fold_text(hash, item->froms[i].method);
+        for (size_t k = 0; k < item->froms[i].path_count; k++) {
+            hash = bind_hash_expr(b, hash, item->froms[i].paths[k]);
+        }
+    }
+    return hash;
 }
 
 uint64_t bind_hash_expr(struct binder *b, uint64_t hash, const struct expr *e)
@@ -31,6 +44,9 @@ uint64_t bind_hash_expr(struct binder *b, uint64_t hash, const struct expr *e)
         }
         if (e->body != NULL) {
             hash = bind_hash_expr(b, hash, e->body);
+        }
+        if (e->aggregate != NULL) {
+            hash = hash_aggregate(b, hash, e->aggregate);
         }
         if (e->options != NULL && e->options->filter != NULL) {
             hash = bind_hash_expr(b, hash, e->options->filter);

@@ -4,8 +4,6 @@
 
 #include "odata/apply_priv.h"
 
-static const struct clause *const clause = &clause_apply;
-
 /* A join on its way. */
 struct joining {
     struct applying *x;
@@ -26,16 +24,17 @@ static bool find_navigation(struct joining *j, const struct navigation **out)
     const struct entity_type *type = j->x->in->type;
     const struct navigation *n = entity_type_find_navigation(type, path->name);
     if (path->base != NULL) {
-        return odata_error_not_implemented(j->x->b->err, "$apply",
+        return odata_error_not_implemented(j->x->b->err, j->x->clause->option,
                                            "a path of several names at byte %zu is not implemented",
                                            path->offset);
     }
     if (n == NULL && entity_type_find_property(type, path->name) == NULL) {
-        return bind_fail_unknown(j->x->b, clause, path->offset, type, path->name, false);
+        return bind_fail_unknown(j->x->b, j->x->clause, path->offset, type, path->name, false);
     }
     *out = n;
-    return (n != NULL && n->collection) || bind_fail_name(j->x->b, clause, path->offset, path->name,
-                                                          "is no collection of entities");
+    return (n != NULL && n->collection) ||
+           bind_fail_name(j->x->b, j->x->clause, path->offset, path->name,
+                          "is no collection of entities");
 }
 
 /* The related rows, each with the key of its row, as often as there are rows. */
@@ -46,9 +45,10 @@ static bool relate(struct joining *j, const struct navigation *n)
     j->ours = bind_unique(j->x->in);
     for (size_t i = 0; i < j->ours.count; i++) {
         if (j->ours.properties[i]->type.nullable) {
-            return odata_error_not_implemented(
-                j->x->b->err, "$apply", "%.*s behind groups at byte %zu is not implemented",
-                STR_ARG(transformation_name(j->t->kind)), j->t->offset);
+            return odata_error_not_implemented(j->x->b->err, j->x->clause->option,
+                                               "%.*s behind groups at byte %zu is not implemented",
+                                               STR_ARG(transformation_name(j->t->kind)),
+                                               j->t->offset);
         }
     }
     *related = *j->x;
@@ -65,7 +65,7 @@ static bool relate(struct joining *j, const struct navigation *n)
         embeds = embeds || type->navigations[i].embedded;
     }
     return !embeds || odata_error_not_implemented(
-                          j->x->b->err, "$apply",
+                          j->x->b->err, j->x->clause->option,
                           "groups by paths inside of %.*s at byte %zu are not implemented",
                           STR_ARG(transformation_name(j->t->kind)), j->t->offset);
 }
@@ -260,7 +260,7 @@ bool bind_join(struct applying *x, const struct transformation *t)
     const struct navigation *n = NULL;
     const struct nested_sequence *alias = &t->nesteds[0];
     if (!find_navigation(&j, &n) ||
-        !bind_check_alias(x->b, clause, x->in->type, alias->alias, alias->offset) ||
+        !bind_check_alias(x->b, x->clause, x->in->type, alias->alias, alias->offset) ||
         !relate(&j, n)) {
         return false;
     }

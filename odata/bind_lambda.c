@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* any, all and $count, over navigations and collections of values. */
-#include "odata/bind_priv.h"
+#include "odata/apply_priv.h"
 
 const struct bound_expr *bind_element(struct binder *b, const struct bound_expr *over)
 {
@@ -67,11 +67,18 @@ static struct bound_expr *bind_collection(struct binder *b, const struct scope *
         bind_fail(b, s->clause, e->offset, "a collection must stand before this");
         return NULL;
     }
-    if (!bind_member_path(b, s, base, path)) {
+    struct applying rows = {.b = b, .clause = s->clause, .around = s};
+    *path = (struct member_path){0};
+    if (base->kind == EXPR_THESE ? !bind_these(&rows, base->offset)
+                                 : !bind_member_path(b, s, base, path)) {
+        return NULL;
+    }
+    if (path->collection != NULL && path->collection->made != NULL &&
+        !bind_behind(&rows, path->collection, path->source)) {
         return NULL;
     }
     bool values = path->value != NULL && path->value->type.collection;
-    if (path->collection == NULL && path->set == NULL && !values) {
+    if (path->collection == NULL && path->set == NULL && !values && rows.in == NULL) {
         bind_fail(b, s->clause, base->offset, "'%.*s' is no collection",
                   STR_ARG(bind_clip(base->name)));
         return NULL;
@@ -83,6 +90,8 @@ static struct bound_expr *bind_collection(struct binder *b, const struct scope *
     if (values) {
         made->args[0] = path->value;
         made->number = b->next_number++;
+    } else if (rows.in != NULL) {
+        made->range = rows.in; /* which are those of this row alone */
     } else {
         made->range =
             bind_source_new(b, path->set != NULL ? path->set->type : path->collection->target);

@@ -245,6 +245,12 @@ static bool step_member_key(struct binder *b, const struct scope *s, const struc
 {
     const struct entity_type *type = at->value == NULL ? at->source->type : NULL;
     const struct navigation *n = type == NULL ? NULL : entity_type_find_navigation(type, e->name);
+    if (n != NULL && n->made != NULL) {
+        return odata_error_not_implemented(
+            b->err, s->clause->option,
+            "a key behind '%.*s' at byte %zu of %s, which is made by $apply, is not implemented",
+            STR_ARG(bind_clip(e->name)), e->offset, s->clause->option);
+    }
     if (n == NULL || !n->collection) {
         return bind_fail_name(b, s->clause, e->offset, e->name, "cannot have a key");
     }

@@ -44,6 +44,18 @@ struct alias_scope {
     const struct alias_scope *outer;
 };
 
+/* The collection that an option or a transformation is about, which $these stands for: one of read,
+   rows and via. */
+struct these {
+    const struct read *read;
+    struct source *rows;
+    const struct navigation *via; /* what is behind it, of the row of */
+    const struct source *from;    /* (NULL: the statement's parent) */
+    const struct query *options;  /* $apply and $compute of via, or NULL */
+    bool grouped;                 /* rows: there are several such collections */
+    bool used;                    /* an expression has spoken of it */
+};
+
 struct binder {
     struct arena *arena;
     const struct bind_options *options;
@@ -55,6 +67,7 @@ struct binder {
     size_t expr_depth;
     struct source *it;                 /* $it of the request */
     bool it_used;                      /* an expression has spoken of it */
+    struct these *these;               /* NULL: there is no collection */
     const struct alias_scope *aliases; /* of nested options around this place, innermost first */
 };
 
@@ -263,6 +276,18 @@ bool bind_check_value(struct binder *b, const struct clause *c, const struct exp
 const struct entity_type *bind_extend_type(struct binder *b, const struct entity_type *from,
                                            const struct property *more, size_t count) NODISCARD;
 
+/* bind_nested.c */
+
+/* What a to-one navigation leads to, as a root: its rows may be made for the request. NULL fills
+   the error. */
+struct source *bind_target_rows(struct binder *b, const struct navigation *n) NODISCARD;
+
+/* bind_these.c */
+
+/* base/aggregate(...) */
+const struct bound_expr *bind_aggregated(struct binder *b, const struct scope *s,
+                                         const struct expr *e) NODISCARD;
+
 /* bind_compute.c */
 
 /* The rows of `from` with the items as further properties; $it moves along. NULL fills the error. */
@@ -329,6 +354,9 @@ bool bind_path(struct binder *b, const struct resource_path *path,
 /* bind_context.c */
 
 /* The context URL's fragment (Protocol 10). */
+/* The fragment of the context URL of rows that are made inside of others; q: their options. */
+bool bind_rows_context(struct binder *b, const struct read *read, const struct query *q,
+                       struct str *out_fragment) NODISCARD;
 bool bind_context(struct binder *b, const struct bound_path *path, const struct query *q,
                   struct str *out_fragment) NODISCARD;
 

@@ -8,8 +8,6 @@
 
 #include "odata/apply_priv.h"
 
-static const struct clause *const clause = &clause_apply;
-
 /* The partition's columns of in as columns of d with names of their own. */
 static bool carry_partition(struct applying *x, struct derived *d, const struct property ***out)
 {
@@ -33,7 +31,11 @@ bool bind_cross(struct applying *x, struct source *from, const struct navigation
 {
     struct binder *b = x->b;
     struct derived *d = ARENA_NEW(b->arena, struct derived);
-    struct source *target = bind_source_new(b, n->target);
+    struct applying made = {.b = b, .clause = x->clause};
+    if (n->made != NULL && !bind_behind(&made, n, from)) {
+        return false;
+    }
+    struct source *target = n->made != NULL ? made.in : bind_source_new(b, n->target);
     const struct property **carried = NULL;
     if (d == NULL) {
         return arena_fail(b->arena, b->err);
@@ -54,15 +56,15 @@ bool bind_cross(struct applying *x, struct source *from, const struct navigation
         }
     }
     struct derived_column *columns = ARENA_ARRAY(
-        b->arena, d->column_count + n->target->property_count + 1, struct derived_column);
+        b->arena, d->column_count + target->type->property_count + 1, struct derived_column);
     if (columns == NULL) {
         return arena_fail(b->arena, b->err);
     }
     if (d->column_count > 0) {
         memcpy(columns, d->columns, d->column_count * sizeof(*columns));
     }
-    for (size_t i = 0; i < n->target->property_count; i++) {
-        const struct property *p = &n->target->properties[i];
+    for (size_t i = 0; i < target->type->property_count; i++) {
+        const struct property *p = &target->type->properties[i];
         const struct bound_expr *e = bind_property_expr(b, target, p);
         if (e == NULL) {
             return false;
@@ -71,9 +73,10 @@ bool bind_cross(struct applying *x, struct source *from, const struct navigation
     }
     d->columns = columns;
     const struct derived *old = x->in->derived;
-    d->repeats = n->link != NULL || from != x->in || (old != NULL && old->repeats);
+    d->repeats =
+        n->link != NULL || n->made != NULL || from != x->in || (old != NULL && old->repeats);
     x->partition = carried;
-    return bind_derived(x, d, n->target);
+    return bind_derived(x, d, target->type);
 }
 
 static bool walk_name(struct applying *x, const struct expr *e, struct reached *at)
@@ -85,7 +88,7 @@ static bool walk_name(struct applying *x, const struct expr *e, struct reached *
                 ? complex_type_find_property(at->value->type.complex_type, e->name)
                 : NULL;
         if (part == NULL) {
-            return bind_fail_name(b, clause, e->offset, e->name, "is no property of %.*s",
+            return bind_fail_name(b, x->clause, e->offset, e->name, "is no property of %.*s",
                                   STR_ARG(bind_type_name(b, &at->value->type)));
         }
         at->value = bind_part_expr(b, at->value, part);
@@ -100,7 +103,7 @@ static bool walk_name(struct applying *x, const struct expr *e, struct reached *
     const struct navigation *n = entity_type_find_navigation(type, e->name);
     if (n == NULL) {
         return bind_is_own_type(b, e->name, type) ||
-               bind_fail_unknown(b, clause, e->offset, type, e->name, false);
+               bind_fail_unknown(b, x->clause, e->offset, type, e->name, false);
     }
     if (n->collection) {
         if (!bind_cross(x, at->source, n)) {

@@ -62,7 +62,7 @@ struct source *bind_source_join(struct binder *b, struct source *from, const str
         s = s->next;
     }
     if (s == NULL) {
-        s = bind_source_new(b, via->target);
+        s = bind_target_rows(b, via);
         if (s == NULL) {
             return NULL;
         }

@@ -177,7 +177,9 @@ struct expansion {
     const struct selection *selection; /* NULL for count_only */
     const struct read *read;           /* to many: its rows, as a read of their own */
     bool has_count;                    /* to many: the number stands before the rows */
-    bool count_only;                   /* Nav/$count: only the number */
+    const struct bound_expr *counted;  /* the number, when it is not that of the read's rows */
+    struct str context; /* of rows that are made: the fragment of their context URL, or "" */
+    bool count_only;    /* Nav/$count: only the number */
     struct expansion *next;
 };
 
@@ -205,6 +207,7 @@ struct read {
     size_t step_count;             /* 0 for an expanded collection */
     bool single;                   /* one row at most */
     bool count_rows;               /* /$count: the number is all there is */
+    bool tied; /* an expanded collection: the source has the rows of one parent only */
     /* An expanded collection whose filter or order speaks of $it: the request's source. */
     const struct source *it;
     const struct bound_expr *filter;

@@ -42,6 +42,13 @@ struct sorted {
     bool descending;
 };
 
+/* What is behind a navigation that nest or addnested has made: bound anew wherever it is read. */
+struct nested {
+    const struct sequence *sequence;
+    const struct navigation *over; /* addnested: the input is what this leads to */
+    struct source *rows;           /* nest: or these */
+};
+
 enum derived_kind {
     DERIVED_SELECT, /* from one source */
     DERIVED_UNION,  /* the rows of all parts: concat, rollup */
@@ -58,7 +65,7 @@ struct derived_part {
 };
 
 /*
- * SELECT: passed, columns FROM from [joins] [JOIN join_to] [WHERE filter] [GROUP BY passed]
+ * SELECT: passed, columns FROM from [joins] [JOIN join_to] [WHERE tie AND filter] [GROUP BY passed]
  *         [ORDER BY order] [LIMIT top OFFSET skip]
  * UNION:  a SELECT of the outputs for each part, in their order; the first output is the number of
  *         the row's structure, the second its place in its part
@@ -75,6 +82,8 @@ struct derived {
     const struct bound_expr *filter;
     bool grouped;
     bool distinct;
+    const struct navigation *tie;  /* only the targets of one row: */
+    const struct source *tie_from; /* of this one, outside; NULL: of the statement's parent p */
     const struct navigation *join; /* to many: a row for each target */
     const struct source *join_from;
     struct source *join_to;
@@ -86,6 +95,7 @@ struct derived {
     size_t partition_count;
     bool has_top;
     uint64_t top;
+    const struct bound_expr *top_value; /* in the place of top, or NULL */
     uint64_t skip;
 
     struct derived_part *parts;

@@ -24,6 +24,7 @@
 
 struct entity_type;
 struct entity_set;
+struct nested; /* odata/derived.h */
 
 enum {
     /* Facet values of struct type_ref. */
@@ -113,9 +114,10 @@ struct navigation {
     bool nullable;                 /* to one: there may be none */
     bool dependent;                /* this side holds the foreign key: ReferentialConstraint */
     /* Made for a request. */
-    bool embedded;       /* the target's columns stand in the row of the source */
-    bool expanded;       /* written unless $expand says otherwise */
-    uint64_t structures; /* as in struct property */
+    bool embedded;             /* the target's columns stand in the row of the source */
+    bool expanded;             /* written unless $expand says otherwise */
+    uint64_t structures;       /* as in struct property */
+    const struct nested *made; /* what the targets come out of; NULL: they are those of the model */
 };
 
 /* Columns that identify a row: the key, or an alternate key. */

@@ -2,6 +2,7 @@
 /* Operands of expressions: values, names, calls, lambdas and the paths made of them. */
 #include <string.h>
 
+#include "odata/apply.h"
 #include "odata/limits.h"
 #include "odata/parser_priv.h"
 
@@ -308,11 +309,23 @@ static bool parse_dollar_segment(struct parser *p, struct expr *base, struct exp
     return parser_unexpected(p, "a name, $count or $filter(...) behind '/'");
 }
 
-static bool not_implemented(struct parser *p, const char *what)
+/* (expression with method), behind a collection and aggregate. */
+static bool parse_aggregate_call(struct parser *p, struct expr *e)
 {
-    return odata_error_not_implemented(p->lx.err, p->lx.target,
-                                       "%s at byte %zu of %s is not implemented", what,
-                                       p->lx.token.offset, p->lx.where);
+    e->name = STR("");
+    e->aggregate = ARENA_NEW(p->lx.arena, struct aggregate_item);
+    if (e->aggregate == NULL) {
+        return arena_fail(p->lx.arena, p->lx.err);
+    }
+    if (!parser_enter(p) || !parser_expect(p, TOKEN_OPEN, "'('") ||
+        !parser_aggregate(p, e->aggregate)) {
+        return false;
+    }
+    parser_leave(p);
+    if (parser_token(p) != TOKEN_CLOSE) {
+        return parser_unexpected_operator(p, "')'");
+    }
+    return parser_adopt(p, e, e->aggregate->expr) && lexer_next(&p->lx);
 }
 
 /* What may stand behind a '/', which is consumed. */
@@ -340,12 +353,13 @@ static bool parse_segment(struct parser *p, struct expr *base, struct expr **out
         return parse_lambda(p, base, out);
     }
     if (str_ieq(t.text, STR("aggregate"))) {
-        return not_implemented(p, "aggregate() in an expression");
+        *out = new_based(p, EXPR_AGGREGATE, base, &t);
+        return *out != NULL && lexer_next(&p->lx) && parse_aggregate_call(p, *out);
     }
     return parse_call(p, base, out);
 }
 
-/* $it, $this, $root */
+/* $it, $this, $these, $root */
 static bool parse_dollar(struct parser *p, struct expr **out)
 {
     static const struct {
@@ -354,6 +368,7 @@ static bool parse_dollar(struct parser *p, struct expr **out)
     } words[] = {
         {{STR_INIT("$it")}, EXPR_IT},
         {{STR_INIT("$this")}, EXPR_THIS},
+        {{STR_INIT("$these")}, EXPR_THESE},
         {{STR_INIT("$root")}, EXPR_ROOT},
     };
     for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
@@ -362,10 +377,7 @@ static bool parse_dollar(struct parser *p, struct expr **out)
             return *out != NULL && lexer_next(&p->lx);
         }
     }
-    if (str_ieq(p->lx.token.text, STR("$these"))) {
-        return not_implemented(p, "$these");
-    }
-    return parser_unexpected(p, "a name, a value, $it, $this or $root");
+    return parser_unexpected(p, "a name, a value, $it, $this, $these or $root");
 }
 
 static bool parse_name(struct parser *p, struct expr **out)

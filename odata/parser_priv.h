@@ -88,6 +88,9 @@ bool option_parse_request(struct parser *p, const struct option_rule *rule, stru
 /* odata/apply_parse.c */
 bool parser_compute(struct parser *p, struct query *q) NODISCARD;
 bool parser_apply(struct parser *p, struct query *q) NODISCARD;
+struct aggregate_item;
+/* An aggregate expression, without `as` and a name. */
+bool parser_aggregate(struct parser *p, struct aggregate_item *item) NODISCARD;
 
 /* odata/select_parse.c */
 bool parser_select(struct parser *p, struct query *q) NODISCARD;

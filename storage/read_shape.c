@@ -269,8 +269,26 @@ static bool add_to_one(struct shaping *s, const struct expansion *x)
            read_shape_entity(s->r, x->selection, x->source, s->level, s->columns, &m->shape);
 }
 
+/* `"Nav@odata.context":"..."`, of rows that no other URL says what they are (Data Aggregation 3.4.3). */
+static bool add_context(struct shaping *s, const struct expansion *x)
+{
+    const struct sql_read_options *options = s->r->options;
+    if (x->context.len == 0 || options->format.metadata == METADATA_NONE ||
+        options->format.media != MEDIA_JSON) {
+        return true;
+    }
+    struct member *m = add_member(s, MEMBER_CONSTANT);
+    return arena_format(s->r->arena, &m->label, "\"%.*s@%scontext\":\"%.*s$metadata#%.*s\"",
+                        STR_ARG(x->navigation->name), s->prefix, STR_ARG(options->service_root),
+                        STR_ARG(x->context)) ||
+           no_room(s);
+}
+
 static bool add_expansion(struct shaping *s, const struct expansion *x)
 {
+    if (!add_context(s, x)) {
+        return false;
+    }
     if ((x->has_count || x->count_only) && !add_count(s, x)) {
         return false;
     }
@@ -313,7 +331,8 @@ static bool add_members(struct shaping *s, const struct selection *selection)
         const struct navigation *n = &type->navigations[i];
         const struct expansion *x = find_expansion(selection, n);
         s->structures = n->structures;
-        if (s->full && !type->transient && is_linked(selection, n) && !add_navigation_links(s, n)) {
+        if (s->full && !type->transient && n->made == NULL && is_linked(selection, n) &&
+            !add_navigation_links(s, n)) {
             return false;
         }
         if (x != NULL && !add_expansion(s, x)) {
@@ -382,8 +401,8 @@ bool read_shape_entity(struct reading *r, const struct selection *selection,
 {
     struct shaping s = {.r = r, .source = source, .level = level, .columns = columns};
     s.full = r->options->format.metadata == METADATA_FULL;
-    /* type, id and edit link; a property and its count; two links, count and content. */
-    size_t most = 3 + 2 * selection->property_count + 4 * source->type->navigation_count;
+    /* type, id and edit link; a property and its count; two links, context, count and content. */
+    size_t most = 3 + 2 * selection->property_count + 5 * source->type->navigation_count;
     return start(&s, most) && add_members(&s, selection) && finish(&s, out) &&
            add_variants(&s, out);
 }

@@ -187,8 +187,6 @@ void sql_put_scalar(struct sql *s, const struct bound_expr *e)
 {
     SQL_PUT(s, "(SELECT ");
     sql_put_value(s, e->args[0]);
-    put_range(s, e);
-    SQL_PUT(s, " AND (");
-    sql_put_true(s, e->body);
-    SQL_PUT(s, "))");
+    put_range_where(s, e);
+    bytes_put_char(s->out, ')');
 }

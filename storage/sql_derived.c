@@ -128,7 +128,11 @@ static void put_list(struct sql *s, const struct derived *d)
 static void put_join(struct sql *s, const struct derived *d)
 {
     const struct navigation *n = d->join;
-    if (n->link != NULL) {
+    if (n->made != NULL) {
+        sql_put_own(s, d->outer ? STR(" LEFT JOIN LATERAL ") : STR(" JOIN LATERAL "));
+        sql_put_table(s, d->join_to);
+        SQL_PUT(s, " ON true");
+    } else if (n->link != NULL) {
         SQL_PUT(s, " JOIN ");
         sql_put_link_table(s, n, d->join_to);
         SQL_PUT(s, " ON ");
@@ -144,6 +148,46 @@ static void put_join(struct sql *s, const struct derived *d)
         sql_put_join_on(s, n, d->join_from, d->join_to);
     }
     sql_put_joins(s, d->join_to, false);
+}
+
+/* A column of the row that rows are tied to; of the parent p it is the i-th key. */
+static void put_outer(struct sql *s, const struct derived *d, const struct property *p, size_t i)
+{
+    if (d->tie_from != NULL) {
+        sql_put_column(s, d->tie_from, p);
+    } else {
+        SQL_PUT(s, "p.k");
+        sql_put_u64(s, i);
+    }
+}
+
+/* The rows behind a navigation of one row: ` JOIN link ON ...`, when there is a link table. */
+static void put_tie_link(struct sql *s, const struct derived *d)
+{
+    if (d->tie != NULL && d->tie->link != NULL) {
+        SQL_PUT(s, " JOIN ");
+        sql_put_link_table(s, d->tie, d->from);
+        SQL_PUT(s, " ON ");
+        sql_put_link_far(s, d->tie, d->from);
+    }
+}
+
+static void put_tie(struct sql *s, struct conditions *c, const struct derived *d)
+{
+    const struct navigation *n = d->tie;
+    size_t count = n == NULL ? 0 : n->link != NULL ? n->link->local_count : n->join_count;
+    for (size_t i = 0; i < count; i++) {
+        sql_next_condition(s, c);
+        if (n->link != NULL) {
+            sql_put_alias(s, 'l', d->from->number);
+            bytes_put_char(s->out, '.');
+            sql_put_ident(s, n->link->local_columns[i]);
+        } else {
+            sql_put_column(s, d->from, n->joins[i].remote);
+        }
+        SQL_PUT(s, " = ");
+        put_outer(s, d, n->link != NULL ? n->link->local[i] : n->joins[i].local, i);
+    }
 }
 
 static void put_groups(struct sql *s, const struct derived *d)
@@ -178,12 +222,16 @@ static void put_select(struct sql *s, const struct derived *d)
     put_shared(s, d);
     sql_put_own(s, d->distinct ? STR("SELECT DISTINCT ") : STR("SELECT "));
     put_list(s, d);
+    if (d->from == NULL) {
+        return; /* one row of its own */
+    }
     if (d->path != NULL) {
         sql_put_path(s, d->path, d->path->step_count - 1);
     } else {
         SQL_PUT(s, " FROM ");
         sql_put_table(s, d->from);
     }
+    put_tie_link(s, d);
     sql_put_joins(s, d->from, false);
     if (d->join != NULL) {
         put_join(s, d);
@@ -191,6 +239,7 @@ static void put_select(struct sql *s, const struct derived *d)
     if (d->path != NULL) {
         sql_put_path_where(s, &c, d->path);
     }
+    put_tie(s, &c, d);
     if (d->filter != NULL) {
         sql_next_condition(s, &c);
         sql_put_true(s, d->filter);
@@ -201,7 +250,13 @@ static void put_select(struct sql *s, const struct derived *d)
     if (!d->window) {
         sql_put_order(s, d->order, d->order_count);
     }
-    sql_put_limit(s, d->has_top, d->top, d->skip);
+    if (d->top_value != NULL) {
+        SQL_PUT(s, " LIMIT greatest(coalesce((");
+        sql_put_value(s, d->top_value);
+        SQL_PUT(s, ")::int8, 0), 0)");
+    } else {
+        sql_put_limit(s, d->has_top, d->top, d->skip);
+    }
 }
 
 /* A part's column as the type that the output has; NULL for one that it has not. */

@@ -61,6 +61,10 @@ static void put_nested_count(struct sql *s, const struct expansion *x, const str
     const struct navigation *n = x->navigation;
     const struct source *rows = x->read->source;
     struct conditions c = {.any = true};
+    if (x->counted != NULL) {
+        sql_put_value(s, x->counted);
+        return;
+    }
     SQL_PUT(s, "(SELECT count(*) FROM ");
     sql_put_table(s, rows);
     if (n->link != NULL) {
@@ -396,13 +400,13 @@ static void put_plain_child(struct sql *s, const struct expansion *x, const stru
     }
 }
 
-/* $top and $skip count within one parent: a subquery for each of them, in one statement. */
+/* $top, $skip and $apply are about the rows of one parent: a subquery for each, in one statement. */
 static void put_lateral_child(struct sql *s, const struct expansion *x,
                               const struct columns *columns, const unsigned *order_fields)
 {
     const struct navigation *n = x->navigation;
     const struct read *read = x->read;
-    struct conditions c = {.any = true};
+    struct conditions c = {.any = !read->tied};
     SQL_PUT(s, "SELECT c.*, p.n");
     sql_into(s, SQL_WHERE);
     put_it(s, x);
@@ -410,15 +414,17 @@ static void put_lateral_child(struct sql *s, const struct expansion *x,
     put_columns(s, columns, true);
     SQL_PUT(s, " FROM ");
     sql_put_table(s, read->source);
-    if (n->link != NULL) {
+    if (!read->tied && n->link != NULL) {
         SQL_PUT(s, " JOIN ");
         sql_put_link_table(s, n, read->source);
         SQL_PUT(s, " ON ");
         sql_put_link_far(s, n, read->source);
     }
     sql_put_joins(s, read->source, false);
-    SQL_PUT(s, " WHERE ");
-    put_child_tie(s, x);
+    if (!read->tied) {
+        SQL_PUT(s, " WHERE ");
+        put_child_tie(s, x);
+    }
     sql_put_filter(s, &c, read);
     sql_put_order(s, read->order, read->order_count);
     sql_put_limit(s, read->has_top, read->top, read->skip);
@@ -463,7 +469,7 @@ static bool build_child_statement(struct reading *r, const struct expansion *x,
                                   struct columns *columns, struct sql_level *level)
 {
     const struct read *read = x->read;
-    bool lateral = read->has_top || read->skip > 0;
+    bool lateral = read->has_top || read->skip > 0 || read->tied;
     unsigned *order_fields = ARENA_ARRAY(r->arena, read->order_count + 1, unsigned);
     if (order_fields == NULL) {
         return arena_fail(r->arena, r->err);

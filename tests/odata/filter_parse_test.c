@@ -87,6 +87,10 @@ static const struct url_good goods[] = {
     {"any", "Orders/any(o:o/Total gt 5)", "Orders/any(o:(gt o/Total 5))"},
     {"any without condition", "tags/any()", "tags/any()"},
     {"all, nested", "a/all(x:x/b/any(y:y eq x/c))", "a/all(x:x/b/any(y:(eq y x/c)))"},
+    {"aggregate", "a/aggregate(b mul $it/c with sum) gt 1",
+     "(gt a/aggregate((mul b $it/c) with sum) 1)"},
+    {"these", "$these/$count gt $these/aggregate(a with max from b with sum)",
+     "(gt $these/$count $these/aggregate(a with max from b with sum))"},
     {"lambda words in any case", "a/Any(x:x)", "a/any(x:x)"},
     {"it, this, root", "$it/a eq $this and $root/b", "(and (eq $it/a $this) $root/b)"},
     {"count", "a/$count gt 2", "(gt a/$count 2)"},
@@ -160,8 +164,10 @@ static const struct url_bad bads[] = {
     BAD("hour 24", "a eq 24:00:00", "hour must be 00 to 23, at byte 5"),
     BAD("an unknown word", "$foo eq 1", "byte 0 of $filter, found '$foo'"),
     BAD("a fraction without digits", "a eq 1.", "byte 6"),
-    {"aggregate", "a/aggregate(b with sum) gt 1", 501, ODATA_CODE_NOT_IMPLEMENTED, "aggregate()"},
-    {"these", "$these/$count gt 1", 501, ODATA_CODE_NOT_IMPLEMENTED, "$these"},
+    BAD("aggregate of nothing", "a/aggregate() gt 1", "byte 12"),
+    BAD("aggregate without a method", "a/aggregate(b add 1) gt 1",
+        "with and an aggregation method"),
+    BAD("aggregate with a name", "a/aggregate(b with sum as c) gt 1", "byte 23"),
 };
 
 START_TEST(parses)
