@@ -253,12 +253,6 @@ static void put_entity_set(struct walk *w, const struct entity_set *set)
     w->to->end(&w->sink, METADATA_ENTITY_SET);
 }
 
-/* The schema of CSDL wants a child in it: a model without sets has no container. */
-static bool has_container(const struct model *m)
-{
-    return m->set_count > 0 && m->namespace_count > 0;
-}
-
 static void put_container(struct walk *w)
 {
     const struct model *m = w->model;
@@ -272,6 +266,15 @@ static void put_container(struct walk *w)
         put_entity_set(w, &m->sets[i]);
     }
     w->to->end(&w->sink, METADATA_CONTAINER);
+}
+
+/*
+ * Where the container is. A service has exactly one (CSDL 13); a model without sets has it too, though
+ * CSDL 4.0 would have a set in it: clients look for the container first, and some fail without it.
+ */
+static struct str home_namespace(const struct model *m)
+{
+    return m->namespace_count > 0 ? m->namespaces[0] : STR("Default");
 }
 
 static void put_schema(struct walk *w, struct str namespace)
@@ -293,7 +296,7 @@ static void put_schema(struct walk *w, struct str namespace)
             put_entity_type(w, &m->types[i]);
         }
     }
-    if (has_container(m) && str_eq(namespace, m->namespaces[0])) {
+    if (str_eq(namespace, home_namespace(m))) {
         put_container(w);
     }
     w->to->end(&w->sink, METADATA_SCHEMA);
@@ -327,9 +330,7 @@ void metadata_put(struct bytes *out, const struct model *m, enum odata_version v
                      .model = m,
                      .version = version,
                      .features = features};
-    bool contained = has_container(m);
-    ops->begin_document(&w.sink, version, contained ? m->namespaces[0] : STR(""),
-                        contained ? m->container : STR(""));
+    ops->begin_document(&w.sink, version, home_namespace(m), m->container);
     w.core = put_reference(&w, STR("Org.OData.Core.V1"), STR("Core"));
     w.capabilities = put_reference(&w, STR("Org.OData.Capabilities.V1"), STR("Capabilities"));
     if (features->can_apply) {
@@ -339,8 +340,8 @@ void metadata_put(struct bytes *out, const struct model *m, enum odata_version v
     for (size_t i = 0; i < m->namespace_count; i++) {
         put_schema(&w, m->namespaces[i]);
     }
-    if (m->namespace_count == 0) { /* nothing to show, but one Schema there must be */
-        put_schema(&w, m->container.len > 0 ? m->container : STR("Default"));
+    if (m->namespace_count == 0) {
+        put_schema(&w, home_namespace(m));
     }
     ops->end_document(&w.sink);
 }

@@ -64,10 +64,8 @@ static void begin_document(struct metadata_sink *s, enum odata_version version,
 {
     put(s, version == ODATA_4_01 ? STR("{\"$Version\":\"4.01\"") : STR("{\"$Version\":\"4.0\""));
     s->open = true;
-    if (container.len > 0) {
-        facet_label(s, "EntityContainer");
-        put_qualified(s, namespace, container);
-    }
+    facet_label(s, "EntityContainer");
+    put_qualified(s, namespace, container);
     facet_label(s, "Reference");
     open_bracket(s, '{');
 }

@@ -42,6 +42,7 @@ struct control {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool first_done;
+    char failure[sizeof(((struct odata_error *)0)->message)]; /* why the last load failed */
     bool ended;
     struct document *document;
     struct worker **workers;
@@ -145,6 +146,7 @@ static void load(struct control *c)
         c->retry_ms = c->retry_ms * 2 > LAST_RETRY_MS ? LAST_RETRY_MS : c->retry_ms * 2;
     }
     pthread_mutex_lock(&c->lock);
+    snprintf(c->failure, sizeof(c->failure), "%s", ok ? "" : err.message);
     c->first_done = true;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
@@ -325,9 +327,16 @@ static bool wait_for(struct control *c, const bool *flag, int64_t timeout_ms)
     return is_set;
 }
 
-bool control_wait_first(struct control *c, int64_t timeout_ms)
+bool control_wait_first(struct control *c, int64_t timeout_ms, char *reason, size_t reason_size)
 {
-    return wait_for(c, &c->first_done, timeout_ms) && atomic_load(&c->service->has_model);
+    bool ended = wait_for(c, &c->first_done, timeout_ms);
+    if (ended && atomic_load(&c->service->has_model)) {
+        return true;
+    }
+    pthread_mutex_lock(&c->lock);
+    snprintf(reason, reason_size, "%s", ended ? c->failure : "the database does not answer yet");
+    pthread_mutex_unlock(&c->lock);
+    return false;
 }
 
 void control_set_workers(struct control *c, struct worker **workers, size_t count)

@@ -24,8 +24,11 @@ struct control;
 /* Starts the thread and its first load. s is borrowed until control_stop(). NULL fills reason. */
 struct control *control_start(struct service *s, char *reason, size_t reason_size) NODISCARD;
 
-/* Waits until the first load has ended, well or not, at most timeout_ms. True: there is a model. */
-bool control_wait_first(struct control *c, int64_t timeout_ms);
+/*
+ * Waits until the first load has ended, well or not, at most timeout_ms. True: there is a model.
+ * False fills reason with why there is none.
+ */
+bool control_wait_first(struct control *c, int64_t timeout_ms, char *reason, size_t reason_size);
 
 /* The workers that get every document, the newest one at once. Lent until control_stop(). */
 void control_set_workers(struct control *c, struct worker **workers, size_t count);

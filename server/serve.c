@@ -212,9 +212,12 @@ static bool start(struct server *s)
         return fail(s, "start_failed", reason);
     }
     s->service.model_stale_ctx = s->control;
-    if (!control_wait_first(s->control, FIRST_LOAD_MS)) {
-        log_event(&s->log, LOG_WARNING, "start_without_model", "reason",
-                  "the database does not answer yet; requests get 503 until it does");
+    char missing[sizeof(((struct odata_error *)0)->message)];
+    if (!control_wait_first(s->control, FIRST_LOAD_MS, missing, sizeof(missing)) &&
+        log_begin(&s->log, LOG_WARNING, "start_without_model")) {
+        log_text(&s->log, "reason", missing);
+        log_text(&s->log, "until_then", "requests get 503");
+        log_end(&s->log);
     }
     s->budget = pool_budget_new(s->config->db_pool_size, s->worker_count);
     if (s->budget == NULL) {

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/session.h"
+#include "storage/connect.h"
+#include "storage/pg_error.h"
 
 enum {
-    GRACE_MS = 2000,           /* for statement_timeout's own answer */
-    SESSION_BYTES = 64 * 1024, /* connection parameters */
+    GRACE_MS = 2000, /* for statement_timeout's own answer */
 };
 
 struct str row_text(const struct catalog_row *row, int field)
@@ -50,8 +50,7 @@ static bool fail(struct odata_error *err, PGconn *conn, const char *sqlstate, co
                     : lost ? ODATA_CODE_DATABASE_UNAVAILABLE
                            : ODATA_CODE_INTERNAL,
                     "", "%s", what);
-    snprintf(err->internal, sizeof(err->internal), "%s %s", sqlstate == NULL ? "" : sqlstate,
-             PQerrorMessage(conn));
+    pg_error_note(err, sqlstate, PQerrorMessage(conn));
     return false;
 }
 
@@ -60,27 +59,11 @@ static PGconn *connect_to(const struct catalog_options *options, struct odata_er
 {
     const struct session_options session = {
         .statement_timeout_ms = options->timeout_ms,
-        .connect_timeout_ms = options->timeout_ms,
         .read_only = true,
         .search_path = "pg_catalog",
     };
-    struct arena a;
-    struct session_params params;
-    arena_init(&a, SESSION_BYTES);
-    PGconn *conn = NULL;
-    if (session_params_make(&a, options->db_uri, &session, &params, err)) {
-        conn = PQconnectdbParams(params.keywords, params.values, 1);
-        if (conn == NULL) {
-            raw_no_memory(err);
-        }
-    }
-    arena_fini(&a);
-    if (conn != NULL && PQstatus(conn) != CONNECTION_OK) {
-        fail(err, conn, NULL, "the database cannot be reached");
-        PQfinish(conn);
-        return NULL;
-    }
-    return conn;
+    PGconn *pg = NULL;
+    return connect_blocking(options->db_uri, &session, options->timeout_ms, &pg, err) ? pg : NULL;
 }
 
 /* Waits until the next result is there. False when it takes too long or the connection is lost. */

@@ -21,6 +21,15 @@ enum {
 static const char schemas_sql[] = "SELECT n.oid, n.nspname, has_schema_privilege(n.oid, 'USAGE')"
                                   " FROM pg_namespace n WHERE n.nspname = ANY ($1::text[])";
 
+/* Of pg_class c: what is a table to us; an extension's own tables and partitions are none. */
+#define SHOWABLE                                                                      \
+    "c.relnamespace = ANY ($1::oid[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"     \
+    " AND NOT c.relispartition AND c.relpersistence <> 't'"                           \
+    " AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass" \
+    "  AND e.objid = c.oid AND e.deptype = 'e')"
+#define READABLE \
+    "(has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))"
+
 /* $1, here and below unless it says otherwise: OIDs of schemas. */
 static const char relations_sql[] =
     "SELECT c.oid, c.relnamespace, c.relname, c.relkind, c.reltuples, c.relrowsecurity,"
@@ -29,11 +38,12 @@ static const char relations_sql[] =
     " d.description"
     " FROM pg_class c LEFT JOIN pg_description d"
     "  ON d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = 0"
-    " WHERE c.relnamespace = ANY ($1::oid[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"
-    "  AND NOT c.relispartition AND c.relpersistence <> 't'"
-    "  AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))"
-    "  AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass"
-    "   AND e.objid = c.oid AND e.deptype = 'e')";
+    " WHERE " SHOWABLE " AND " READABLE;
+
+/* What the role may not read, for one warning a schema: the first names are enough. */
+static const char unreadable_sql[] =
+    "SELECT c.relnamespace, count(*), array_to_string((array_agg(c.relname ORDER BY c.relname))"
+    "[1:20], ', ') FROM pg_class c WHERE " SHOWABLE " AND NOT " READABLE " GROUP BY 1 ORDER BY 1";
 
 /* The columns of pg_attribute a, type t, that read_column() wants. */
 #define COLUMN_LIST                                                                       \
@@ -202,6 +212,22 @@ static bool read_relation(struct raw_catalog *raw, const struct catalog_row *row
     r->row_security = row_bool(row, 5);
     r->has_children = row_bool(row, 6);
     return true;
+}
+
+static bool read_unreadable(struct raw_catalog *raw, const struct catalog_row *row)
+{
+    const struct raw_schema *s = raw_find_schema(raw, row_oid(row, 0));
+    struct str names = row_text(row, 2);
+    int32_t count = row_int(row, 1);
+    struct model_warning *w = s == NULL ? NULL : RAW_ADD(&raw->warnings);
+    if (w == NULL) {
+        return s == NULL;
+    }
+    w->relation = s->name;
+    return arena_format(raw->kept, &w->text,
+                        "left out: the role may not SELECT from %d of its tables and views:"
+                        " %.*s%s; GRANT SELECT shows them",
+                        (int)count, STR_ARG(names), count > 20 ? ", ..." : "");
 }
 
 static bool fill_column(struct raw_catalog *raw, const struct catalog_row *row,
@@ -563,6 +589,7 @@ static bool read_relations(struct raw_catalog *raw, struct catalog_connection *c
         return raw_no_memory(err);
     }
     bool ok =
+        catalog_run(conn, "privileges", unreadable_sql, oids, 1, read_unreadable, raw, err) &&
         catalog_run(conn, "columns", columns_sql, oids, 1, read_column, raw, err) &&
         catalog_run(conn, "keys", keys_sql, oids, 2, read_key, raw, err) &&
         catalog_run(conn, "foreign keys", foreign_keys_sql, oids, 1, read_foreign_key, raw, err) &&

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "storage/pg_error.h"
+
 enum {
     MAX_ADDRESSES = 8
 };
@@ -61,12 +63,7 @@ static void enter_over(struct connector *c)
 
 static void set_text(struct connector *c, const char *text)
 {
-    (void)snprintf(c->text, sizeof(c->text), "%s", text == NULL ? "" : text);
-    for (char *p = c->text; *p != '\0'; p++) {
-        if (*p == '\n') {
-            *p = p[1] == '\0' ? '\0' : ' ';
-        }
-    }
+    pg_error_tidy(c->text, sizeof(c->text), str_from(text));
 }
 
 static void try_next(struct connector *c)

@@ -6,12 +6,8 @@
 
 #include <libpq-fe.h>
 
-#include "odata/arena.h"
-#include "storage/session.h"
-
-enum {
-    PARAMS_BYTES = 64 * 1024,
-};
+#include "storage/connect.h"
+#include "storage/pg_error.h"
 
 struct listener {
     PGconn *conn;
@@ -21,7 +17,7 @@ static bool fail(struct odata_error *err, const char *text)
 {
     odata_error_set(err, 503, ODATA_CODE_DATABASE_UNAVAILABLE, "",
                     "no connection that listens to the database");
-    snprintf(err->internal, sizeof(err->internal), "%s", text);
+    pg_error_tidy(err->internal, sizeof(err->internal), str_from(text));
     return false;
 }
 
@@ -48,20 +44,12 @@ static bool listen_on(PGconn *conn, const char *channel, struct odata_error *err
 bool listener_open(const char *db_uri, const char *channel, int64_t timeout_ms,
                    struct listener **out_listener, struct odata_error *err)
 {
-    const struct session_options options = {.connect_timeout_ms = timeout_ms, .read_only = true};
-    struct session_params params;
-    struct arena arena;
-    arena_init(&arena, PARAMS_BYTES);
-    if (!session_params_make(&arena, db_uri, &options, &params, err)) {
-        arena_fini(&arena);
-        return false;
-    }
-    PGconn *conn = PQconnectdbParams(params.keywords, params.values, 1);
-    arena_fini(&arena);
+    const struct session_options session = {.read_only = true};
+    PGconn *conn = NULL;
     struct listener *l = calloc(1, sizeof(*l));
-    if (l == NULL || PQstatus(conn) != CONNECTION_OK) {
-        fail(err, l == NULL ? "memory is short" : PQerrorMessage(conn));
-    } else if (listen_on(conn, channel, err)) {
+    bool ok = l != NULL ? connect_blocking(db_uri, &session, timeout_ms, &conn, err)
+                        : fail(err, "memory is short");
+    if (ok && listen_on(conn, channel, err)) {
         l->conn = conn;
         *out_listener = l;
         return true;

@@ -64,6 +64,33 @@ static const struct rule {
     {"", 500, ODATA_CODE_INTERNAL, 0, "the database could not run the query"},
 };
 
+void pg_error_tidy(char *out, size_t size, struct str text)
+{
+    size_t length = 0;
+    bool blank = false;
+    for (size_t i = 0; i < text.len && length + 1 < size; i++) {
+        bool is_blank = strchr(" \t\r\n", text.ptr[i]) != NULL;
+        if (!is_blank && blank && length > 0 && length + 2 < size) {
+            out[length++] = ' ';
+        }
+        if (!is_blank) {
+            out[length++] = text.ptr[i];
+        }
+        blank = is_blank;
+    }
+    out[length] = '\0';
+}
+
+void pg_error_note(struct odata_error *err, const char *sqlstate, const char *text)
+{
+    bool lost = sqlstate == NULL || sqlstate[0] == '\0';
+    int head =
+        snprintf(err->internal, sizeof(err->internal), "sqlstate=%.5s ", lost ? "none" : sqlstate);
+    if (head > 0 && (size_t)head < sizeof(err->internal)) {
+        pg_error_tidy(err->internal + head, sizeof(err->internal) - (size_t)head, str_from(text));
+    }
+}
+
 void pg_error_set(struct odata_error *err, const char *sqlstate, const char *text)
 {
     bool lost = sqlstate == NULL || sqlstate[0] == '\0';
@@ -74,13 +101,7 @@ void pg_error_set(struct odata_error *err, const char *sqlstate, const char *tex
     }
     (void)odata_error_set(err, rule->http_status, rule->code, "", "%s", rule->message);
     err->retry_after_s = rule->retry_after_s;
-    (void)snprintf(err->internal, sizeof(err->internal), "sqlstate=%s %s", lost ? "none" : state,
-                   text == NULL ? "" : text);
-    for (char *p = err->internal; *p != '\0'; p++) {
-        if (*p == '\n') {
-            *p = ' '; /* one event is one line of the log */
-        }
-    }
+    pg_error_note(err, sqlstate, text);
 }
 
 bool pg_error_is_stale_model(const char *sqlstate)

@@ -9,10 +9,6 @@
 
 #include "odata/str.h"
 
-enum {
-    OPTIONS_LIMIT_BYTES = 16 * 1024,
-};
-
 /* The settings that the text forms of storage/pg_value.c depend on. */
 static const struct setting {
     const char *name;
@@ -106,102 +102,6 @@ void session_put_options(struct bytes *out, const struct session_options *o)
 void session_put_sql(struct bytes *out, const struct session_options *o)
 {
     put_settings(out, o, put_set_config);
-}
-
-/* The value of one option of a list that libpq made, or "". */
-static struct str find_option(const PQconninfoOption *list, const char *keyword)
-{
-    for (const PQconninfoOption *o = list; o != NULL && o->keyword != NULL; o++) {
-        if (strcmp(o->keyword, keyword) == 0) {
-            return str_from(o->val);
-        }
-    }
-    return STR("");
-}
-
-/* libpq's own test for whether a dbname is a connection string. */
-static bool is_connection_string(const char *uri)
-{
-    struct str s = str_from(uri);
-    return str_starts_with(s, STR("postgresql://")) || str_starts_with(s, STR("postgres://")) ||
-           strchr(uri, '=') != NULL;
-}
-
-/* The options that the user gave, by the way that libpq would look for them. */
-static bool put_users_options(struct bytes *out, const char *db_uri, struct odata_error *err)
-{
-    if (is_connection_string(db_uri)) {
-        char *reason = NULL;
-        PQconninfoOption *given = PQconninfoParse(db_uri, &reason);
-        PQfreemem(reason);
-        if (given == NULL) {
-            return odata_error_set(err, 500, ODATA_CODE_INTERNAL, "",
-                                   "the database's connection string cannot be parsed");
-        }
-        struct str options = find_option(given, "options");
-        bytes_put_str(out, options);
-        bool found = options.len > 0;
-        PQconninfoFree(given);
-        if (found) {
-            return true;
-        }
-    }
-    PQconninfoOption *defaults = PQconndefaults();
-    bytes_put_str(out, find_option(defaults, "options"));
-    PQconninfoFree(defaults);
-    return true;
-}
-
-static bool make_options_text(struct arena *a, const char *db_uri, const struct session_options *o,
-                              struct str *out_text, struct odata_error *err)
-{
-    struct bytes text;
-    bytes_init(&text, OPTIONS_LIMIT_BYTES);
-    bool done = put_users_options(&text, db_uri, err);
-    if (done) {
-        session_put_options(&text, o);
-        done = !bytes_failed(&text) && arena_copy(a, bytes_str(&text), out_text);
-        if (!done) {
-            odata_error_set(err, 500, ODATA_CODE_INTERNAL, "",
-                            "the connection's options are too long");
-        }
-    }
-    bytes_fini(&text);
-    return done;
-}
-
-bool session_params_make(struct arena *a, const char *db_uri, const struct session_options *o,
-                         struct session_params *out_params, struct odata_error *err)
-{
-    const char *uri = db_uri == NULL ? "" : db_uri;
-    struct str options;
-    if (!make_options_text(a, uri, o, &options, err)) {
-        return false;
-    }
-    struct session_params params = {0};
-    size_t count = 0;
-    /* A later keyword wins over what an earlier dbname expands to. */
-    params.keywords[count] = "fallback_application_name";
-    params.values[count++] = "sluice";
-    if (uri[0] != '\0') {
-        params.keywords[count] = "dbname";
-        params.values[count++] = uri;
-    }
-    params.keywords[count] = "options";
-    params.values[count++] = options.ptr;
-    params.keywords[count] = "client_encoding";
-    params.values[count++] = "UTF8";
-    if (o->connect_timeout_ms > 0) {
-        int64_t seconds = o->connect_timeout_ms / 1000 + (o->connect_timeout_ms % 1000 > 0);
-        struct str text;
-        if (!arena_format(a, &text, "%" PRId64, seconds < INT32_MAX ? seconds : INT32_MAX)) {
-            return arena_fail(a, err);
-        }
-        params.keywords[count] = "connect_timeout";
-        params.values[count++] = text.ptr;
-    }
-    *out_params = params;
-    return true;
 }
 
 void session_clear_environment(void)

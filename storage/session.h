@@ -6,7 +6,7 @@
  * styles, encoding. They go into the startup packet, where they win over ALTER ROLE, ALTER DATABASE
  * and postgresql.conf, and cost no round trip.
  *
- * Owns: nothing; what it makes lives in the caller's arena.
+ * Owns: nothing.
  */
 #ifndef STORAGE_SESSION_H
 #define STORAGE_SESSION_H
@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "odata/arena.h"
 #include "odata/bytes.h"
 #include "odata/odata_error.h"
 
@@ -25,34 +24,12 @@ struct session_options {
     int64_t statement_timeout_ms;
     int64_t lock_timeout_ms;
     int64_t idle_in_transaction_timeout_ms;
-    int64_t client_check_ms;    /* client_connection_check_interval: PostgreSQL 14 or later */
-    int64_t connect_timeout_ms; /* for blocking connects only; libpq rounds up to seconds */
-    bool read_only;             /* default_transaction_read_only=on */
-    const char *search_path;    /* NULL = as the role has it; extensions' operators need it */
+    int64_t client_check_ms; /* client_connection_check_interval: PostgreSQL 14 or later */
+    bool read_only;          /* default_transaction_read_only=on */
+    const char *search_path; /* NULL = as the role has it; extensions' operators need it */
 };
 
-enum {
-    SESSION_PARAM_COUNT = 6,
-};
-
-/* For PQconnectStartParams(params.keywords, params.values, 1). */
-struct session_params {
-    const char *keywords[SESSION_PARAM_COUNT + 1]; /* ends with NULL */
-    const char *values[SESSION_PARAM_COUNT + 1];
-};
-
-/*
- * The connection parameters for db_uri (a connection string, a URI, the name of a database, or ""
- * for libpq's own variables), which is borrowed as long as params are used.
- *
- * Options that db_uri, PGOPTIONS or the service of PGSERVICE give are kept, in front of ours, so
- * ours win; those of a `service=` inside db_uri are not. application_name is the user's, else
- * sluice. The error (500) does not quote db_uri: it may hold a password.
- */
-bool session_params_make(struct arena *a, const char *db_uri, const struct session_options *o,
-                         struct session_params *out_params, struct odata_error *err) NODISCARD;
-
-/* The options text alone, `-c TimeZone=UTC -c ...`; behind a blank when out is not empty. */
+/* The text of libpq's `options`, `-c TimeZone=UTC -c ...`; behind a blank when out is not empty. */
 void session_put_options(struct bytes *out, const struct session_options *o);
 
 /*

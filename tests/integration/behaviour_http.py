@@ -327,6 +327,8 @@ def test_commands_that_do_not_serve(env):
     need(nothing.stdout.endswith("0 entity sets, 2 warnings\n"), f"--check counts: {nothing}")
     metadata = run(env, "--print-metadata", "--db-uri", uri)
     need(metadata.returncode == 0 and metadata.stdout.startswith("<?xml"), f"--print-metadata: {metadata}")
+    empty = run(env, "--print-metadata", "--db-uri", env.postgres.uri(env.database()))
+    need('<EntityContainer Name="Container">' in empty.stdout, f"a database without tables: {empty.stdout}")
     bad = run(env, "--check", "--db-uri", uri + "x")
     need(bad.returncode == 1 and bad.stderr, f"--check without a database: {bad}")
     slip = run(env, "--max-page-sise", "5")

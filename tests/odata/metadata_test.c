@@ -31,6 +31,16 @@ static struct complex_type complexes[] = {
      .property_count = 1},
 };
 
+/* What a container says that has no sets. */
+#define BARE_XML(core, capabilities)                                         \
+    "\n<Annotation Term=\"" core                                             \
+    ".ODataVersions\" String=\"4.0 4.01\"/><Annotation Term=\"" capabilities \
+    ".BatchSupported\" Bool=\"false\"/><Annotation Term=\"" capabilities     \
+    ".AsynchronousRequestsSupported\" Bool=\"false\"/></EntityContainer>\n</Schema>\n"
+#define BARE_JSON(core, capabilities)                                                         \
+    "\"$Kind\":\"EntityContainer\",\"@" core ".ODataVersions\":\"4.0 4.01\",\"@" capabilities \
+    ".BatchSupported\":false,\"@" capabilities ".AsynchronousRequestsSupported\":false}}"
+
 static struct entity_set sets[2];
 static struct entity_type types[2];
 
@@ -176,14 +186,17 @@ static const struct row {
 } rows[] = {
     {"a model without anything", &empty, ODATA_4_0, &none,
      HEAD("4.0") REFERENCE("Org.OData.Core.V1", " Alias=\"Core\"") REFERENCE(
-         "Org.OData.Capabilities.V1", " Alias=\"Capabilities\"") "<edmx:DataServices>\n" SCHEMA
-                                                                 "\"Container\">\n</Schema>\n" TAIL,
+         "Org.OData.Capabilities.V1",
+         " Alias=\"Capabilities\"") "<edmx:DataServices>\n" SCHEMA
+                                    "\"Default\">\n<EntityContainer Name=\"Container\">" BARE_XML(
+                                        "Core", "Capabilities") TAIL,
      false, MEDIA_XML},
     {"namespaces that take the aliases", &odd, ODATA_4_01, &none,
-     HEAD("4.01") REFERENCE("Org.OData.Core.V1", "")
-         REFERENCE("Org.OData.Capabilities.V1", "") "<edmx:DataServices>\n" SCHEMA
-                                                    "\"Core\">\n</Schema>\n" SCHEMA
-                                                    "\"Capabilities\">\n</Schema>\n" TAIL,
+     HEAD("4.01") REFERENCE("Org.OData.Core.V1", "") REFERENCE(
+         "Org.OData.Capabilities.V1", "") "<edmx:DataServices>\n" SCHEMA
+                                          "\"Core\">\n<EntityContainer Name=\"C\">" BARE_XML(
+                                              "Org.OData.Core.V1", "Org.OData.Capabilities.V1")
+                                              SCHEMA "\"Capabilities\">\n</Schema>\n" TAIL,
      false, MEDIA_XML},
     {"an enumeration", &shop, ODATA_4_0, &none,
      "<EnumType Name=\"color\"><Member Name=\"red\" Value=\"0\"/><Member Name=\"green\" "
@@ -272,15 +285,18 @@ static const struct row {
     {"no container in the second schema", &shop, ODATA_4_0, &all, "</EntityType>\n</Schema>\n" TAIL,
      false, MEDIA_XML},
     {"JSON: a model without anything", &empty, ODATA_4_0, &none,
-     "{\"$Version\":\"4.0\",\"$Reference\":{" JSON_REFERENCE(
+     "{\"$Version\":\"4.0\",\"$EntityContainer\":\"Default.Container\",\"$Reference\":{" JSON_REFERENCE(
          "Org.OData.Core.V1",
          ",\"$Alias\":\"Core\"") "," JSON_REFERENCE("Org.OData.Capabilities.V1",
-                                                    ",\"$Alias\":\"Capabilities\"") "},\n\"Container\":{}}\n",
+                                                    ",\"$Alias\":\"Capabilities\"") "},\n\"Default\":{\n\"Container\":{" BARE_JSON("Core",
+                                                                                                                                   "Capabilities") "}\n",
      false, MEDIA_JSON},
     {"JSON: namespaces that take the aliases", &odd, ODATA_4_01, &none,
-     "{\"$Version\":\"4.01\",\"$Reference\":{" JSON_REFERENCE(
-         "Org.OData.Core.V1", "") "," JSON_REFERENCE("Org.OData.Capabilities.V1",
-                                                     "") "},\n\"Core\":{},\n\"Capabilities\":{}}\n",
+     "{\"$Version\":\"4.01\",\"$EntityContainer\":\"Core.C\",\"$Reference\":{" JSON_REFERENCE(
+         "Org.OData.Core.V1",
+         "") "," JSON_REFERENCE("Org.OData.Capabilities.V1",
+                                "") "},\n\"Core\":{\n\"C\":{" BARE_JSON("Org.OData.Core.V1",
+                                                                        "Org.OData.Capabilities.V1") ",\n\"Capabilities\":{}}\n",
      false, MEDIA_JSON},
     {"what $apply takes", &shop, ODATA_4_0, &applies,
      "Target=\"order\"/><Annotation Term=\"Aggregation.ApplySupported\"><Record><PropertyValue "

@@ -333,10 +333,12 @@ END_TEST
 static const struct unreachable {
     const char *name;
     const char *db_uri;
+    const char *message;
 } unreachables[] = {
-    {"nobody listens", "postgresql://127.0.0.1:1/x?password=secret"},
-    {"no such database", "dbname=ct_no_such_database password=secret"},
-    {"no such role", "user=ct_no_such_role password=secret"},
+    {"nobody listens", "postgresql://127.0.0.1:1/x?password=secret",
+     "the database cannot be reached"},
+    {"no such database", "dbname=ct_no_such_database password=secret", "there is no such database"},
+    {"no such role", "user=ct_no_such_role password=secret", "the database refuses the role"},
 };
 
 START_TEST(says_that_the_database_is_away)
@@ -347,7 +349,7 @@ START_TEST(says_that_the_database_is_away)
     options.db_uri = unreachables[_i].db_uri;
     ck_assert(!catalog_load(&options, &m, &err));
     ck_assert_int_eq(err.http_status, 503);
-    ck_assert_str_eq(err.message, "the database cannot be reached");
+    ck_assert_str_eq(err.message, unreachables[_i].message);
     ck_assert_str_ne(err.internal, "");
     ck_assert_ptr_null(strstr(err.internal, "secret"));
 }

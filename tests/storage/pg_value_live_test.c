@@ -7,8 +7,8 @@
 #include <check.h>
 #include <libpq-fe.h>
 
+#include "storage/connect.h"
 #include "storage/pg_value.h"
-#include "storage/session.h"
 
 enum {
     OUT_LIMIT = 4 * 1024 * 1024,
@@ -23,15 +23,10 @@ enum {
 
 static PGconn *connect_as_session(void)
 {
-    struct arena a;
-    arena_init(&a, ARENA_LIMIT);
     static const struct session_options none = {0};
-    struct session_params params;
+    PGconn *conn = NULL;
     struct odata_error err = {0};
-    ck_assert_msg(session_params_make(&a, "", &none, &params, &err), "%s", err.message);
-    PGconn *conn = PQconnectdbParams(params.keywords, params.values, 1);
-    ck_assert_msg(PQstatus(conn) == CONNECTION_OK, "%s", PQerrorMessage(conn));
-    arena_fini(&a);
+    ck_assert_msg(connect_blocking("", &none, 10000, &conn, &err), "%s", err.message);
     return conn;
 }
 

@@ -7,11 +7,11 @@
 #include <libpq-fe.h>
 
 #include "odata/str.h"
+#include "storage/connect.h"
 #include "storage/session.h"
 #include "tests/support/environment.h"
 
 enum {
-    ARENA_LIMIT = 64 * 1024,
     TEXT_LIMIT = 4096,
 };
 
@@ -33,14 +33,10 @@ static void run(PGconn *conn, const char *sql)
 
 static PGconn *connect_as_session(const char *uri, const struct session_options *options)
 {
-    struct arena a;
-    arena_init(&a, ARENA_LIMIT);
-    struct session_params params;
+    PGconn *conn = NULL;
     struct odata_error err = {0};
-    ck_assert_msg(session_params_make(&a, uri, options, &params, &err), "%s", err.message);
-    PGconn *conn = PQconnectdbParams(params.keywords, params.values, 1);
-    ck_assert_msg(PQstatus(conn) == CONNECTION_OK, "%s", PQerrorMessage(conn));
-    arena_fini(&a);
+    ck_assert_msg(connect_blocking(uri, options, 10000, &conn, &err), "%s %s", err.message,
+                  err.internal);
     return conn;
 }
 
@@ -60,7 +56,6 @@ static const struct session_options all_options = {
     .lock_timeout_ms = 2345,
     .idle_in_transaction_timeout_ms = 3456,
     .client_check_ms = 1000,
-    .connect_timeout_ms = 2500,
     .read_only = true,
     .search_path = "pg_catalog, \"a b\\c\", \"it's\"",
 };
@@ -180,7 +175,7 @@ START_TEST(keeps_the_users_options)
     PQfinish(conn);
 
     setenv("PGOPTIONS", "-c work_mem=8MB", 1);
-    const char *const places[] = {"", "user=postgres", "postgres"};
+    const char *const places[] = {"", "user=postgres"};
     for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
         conn = connect_as_session(places[i], &none);
         check_setting(conn, "work_mem", "8MB");
@@ -207,40 +202,6 @@ START_TEST(wins_over_the_environment)
 }
 END_TEST
 
-START_TEST(does_not_quote_a_bad_uri)
-{
-    struct arena a;
-    arena_init(&a, ARENA_LIMIT);
-    static const struct session_options none = {0};
-    struct session_params params;
-    struct odata_error err = {0};
-    ck_assert(!session_params_make(&a, "user=u password='secret", &none, &params, &err));
-    ck_assert_int_eq(err.http_status, 500);
-    ck_assert_ptr_null(strstr(err.message, "secret"));
-    ck_assert_ptr_null(strstr(err.internal, "secret"));
-    arena_fini(&a);
-}
-END_TEST
-
-START_TEST(refuses_a_short_arena)
-{
-    struct session_params params;
-    for (size_t limit = 0;; limit += 16) {
-        struct arena a;
-        arena_init(&a, limit);
-        struct odata_error err = {0};
-        bool made = session_params_make(&a, "", &all_options, &params, &err);
-        ck_assert(made || err.http_status != 0);
-        arena_fini(&a);
-        if (made) {
-            ck_assert_uint_gt(limit, 0);
-            break;
-        }
-        ck_assert_uint_lt(limit, ARENA_LIMIT);
-    }
-}
-END_TEST
-
 Suite *session_suite(void);
 Suite *session_suite(void)
 {
@@ -252,8 +213,6 @@ Suite *session_suite(void)
     tcase_add_test(t, mends_a_connection_by_sql);
     tcase_add_test(t, keeps_the_users_options);
     tcase_add_test(t, wins_over_the_environment);
-    tcase_add_test(t, does_not_quote_a_bad_uri);
-    tcase_add_test(t, refuses_a_short_arena);
     suite_add_tcase(s, t);
     return s;
 }
