@@ -68,7 +68,7 @@ static const struct setting table[] = {
     {"drain-timeout", SETTING_DURATION, "duration", 0, HOUR, "30s", FIELD(drain_timeout_ms),
      "After SIGTERM or SIGINT: how long running responses may take to end."},
     {"max-page-size", SETTING_COUNT, "rows", 0, 1000000000, "0", FIELD(max_page_size),
-     "Rows of a page before a next link is given; 0 streams whole results."},
+     "Rows of each collection before a next link is given; 0 streams whole results."},
     {"max-url-bytes", SETTING_BYTES, "size", 256, 64 * KIB, "15KiB", FIELD(max_url_bytes),
      "Longest request target; a longer one is answered with 414."},
     {"max-body-bytes", SETTING_BYTES, "size", 0, 1024 * MIB, "1MiB", FIELD(max_body_bytes),

@@ -198,6 +198,13 @@ struct alias {
     bool resolving; /* while the binder is inside it: finds cycles */
 };
 
+/* An option in parentheses as it was written, for a link that asks for the same. */
+struct option_text {
+    const char *name; /* "$filter", whatever was written */
+    struct str text;
+    struct option_text *next;
+};
+
 /* An option that is kept as text: it is parsed by who needs it, or refused with 501. */
 struct raw_option {
     bool given;
@@ -236,6 +243,7 @@ struct query {
     struct raw_option schemaversion;
     struct raw_option id;  /* $id */
     struct alias *aliases; /* those defined at this level; nested queries see the request's too */
+    struct option_text *texts; /* of nested options, the last one first; aliases have their own */
 };
 
 /*

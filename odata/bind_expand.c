@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+
 #include "odata/apply_priv.h"
 #include "odata/limits.h"
 
@@ -153,6 +155,20 @@ static struct source *join_target(struct binder *b, const struct expanding *x)
     return source;
 }
 
+/*
+ * The page of an expanded collection. A part of it alone is never written without the link to its
+ * rest: where there is no URL for that it is complete, whatever the limit. There is none below a row
+ * that has no id of its own, for rows that $apply makes, and for options that speak of $it or $these,
+ * which are others there.
+ */
+static uint64_t page_rows(const struct binder *b, const struct expanding *x,
+                          const struct read *read)
+{
+    const struct entity_type *parent = x->source->type;
+    bool is_addressed = parent->set != NULL && !parent->transient && parent->structure == NULL;
+    return is_addressed && !read->tied && read->type->set != NULL ? bind_page_size(b, read) : 0;
+}
+
 /* Which rows there are, their order and how many are asked for. */
 static bool bind_choice(struct binder *b, const struct expanding *x, const struct query *q,
                         struct expansion *made, struct read *read)
@@ -176,7 +192,17 @@ static bool bind_choice(struct binder *b, const struct expanding *x, const struc
     read->skip = q->has_skip ? q->skip : 0;
     struct scope scope = {
         .root = read->source, .clause = &clause_orderby, .it_is_near = it_is_near};
-    return bind_order(b, &scope, q, q->has_top || q->has_skip, read);
+    uint64_t rows = page_rows(b, x, read);
+    if (!bind_order(b, &scope, q, q->has_top || q->has_skip || rows > 0, read)) {
+        return false;
+    }
+    if (rows == 0 || b->it_used || b->these->used) {
+        return true;
+    }
+    read->page_rows = rows;
+    b->nested_pages = true;
+    read->token_check = bind_nested_check(b, x->source, x->navigation, read, q);
+    return bind_nested_next(b, x->options, x->levels, x->ref, made);
 }
 
 static bool expand_to_many(struct binder *b, const struct expanding *x, struct expansion *made)
@@ -353,6 +379,15 @@ static bool next_star(struct binder *b, uint64_t levels, const struct query **ou
     options->levels_max = levels == UINT64_MAX;
     options->levels = levels == UINT64_MAX ? 0 : levels - 1;
     *item = (struct expand_item){.path = star, .path_count = 1, .options = options};
+    struct option_text *text = ARENA_NEW(b->arena, struct option_text);
+    if (text == NULL ||
+        !(options->levels_max
+              ? arena_copy(b->arena, STR("*($levels=max)"), &text->text)
+              : arena_format(b->arena, &text->text, "*($levels=%" PRIu64 ")", options->levels))) {
+        return arena_fail(b->arena, b->err);
+    }
+    text->name = "$expand";
+    below->texts = text;
     below->has_expand = true;
     below->expand = item;
     below->expand_count = 1;

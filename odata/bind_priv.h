@@ -68,6 +68,7 @@ struct binder {
     struct source *it;                 /* $it of the request */
     bool it_used;                      /* an expression has spoken of it */
     struct these *these;               /* NULL: there is no collection */
+    bool nested_pages;                 /* of plan */
     const struct alias_scope *aliases; /* of nested options around this place, innermost first */
 };
 
@@ -298,6 +299,29 @@ struct source *bind_compute(struct binder *b, const struct clause *c, struct sou
 
 /* The rows that $apply makes of the rows of read, as the rows of read. */
 bool bind_apply(struct binder *b, const struct sequence *s, struct read *read) NODISCARD;
+
+/* bind_paging.c */
+
+/* The fewest of the three limits there are for a page of read; 0: none. */
+uint64_t bind_page_size(const struct binder *b, const struct read *read);
+/* $top, $skip, $count, $skiptoken and the page's limit, and the order that they need. */
+bool bind_paging(struct binder *b, const struct query *q, struct read *read) NODISCARD;
+/*
+ * The check of tokens that go on with an expanded collection, at the path of one parent: what
+ * bind_paging() accepts there, whatever the parent's key.
+ */
+uint64_t bind_nested_check(struct binder *b, const struct source *parent,
+                           const struct navigation *via, const struct read *read,
+                           const struct query *q);
+
+/* bind_next.c */
+
+/*
+ * Path and options of the request for the rows of an expanded collection. options may be NULL;
+ * levels is what is left of $levels, this level included. False: the arena.
+ */
+bool bind_nested_next(struct binder *b, const struct query *options, uint64_t levels, bool ref,
+                      struct expansion *x) NODISCARD;
 
 /* bind_orderby.c */
 

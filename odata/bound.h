@@ -180,6 +180,10 @@ struct expansion {
     const struct bound_expr *counted;  /* the number, when it is not that of the read's rows */
     struct str context; /* of rows that are made: the fragment of their context URL, or "" */
     bool count_only;    /* Nav/$count: only the number */
+    /* read->page_rows > 0: behind the id of the parent, these ask for the same rows as a request of
+       their own: `/Nav` and `$filter=...&`, percent-encoded. */
+    struct str next_path;
+    struct str next_query;
     struct expansion *next;
 };
 

@@ -56,6 +56,7 @@ struct feed_writer *feed_writer_new(const struct feed_spec *spec, struct row_sou
 void feed_writer_free(struct feed_writer *w)
 {
     if (w != NULL) {
+        row_writer_fini(&w->row_writer);
         bytes_fini(&w->token);
         free(w);
     }
@@ -381,20 +382,11 @@ static enum step next_row(struct feed_writer *w, struct odata_error *err)
         return STEP_FAIL;
     }
     if (!w->has_token) {
-        if (w->token.out_of_memory) {
-            w->state = WRITER_FAILED;
-            odata_error_out_of_memory(err);
-            return STEP_FAIL;
-        }
         if (!is_resumable(w)) {
             return fail(w, err, "a page of rows without an order");
         }
         w->state = WRITER_FAILED;
-        odata_error_not_implemented(err, "$orderby",
-                                    "a page ends at a row whose values to order by are too long "
-                                    "for a next link: order by shorter ones, or ask for all rows "
-                                    "at once");
-        return STEP_FAIL;
+        return row_writer_fail_token(&w->token, err);
     }
     w->state = WRITER_LAST;
     return STEP_OK;

@@ -388,6 +388,21 @@ static bool parse_nested_alias(struct parser *p, struct query *q)
     return true;
 }
 
+/* Keeps what stands behind the `=` at `equals`, up to the current token. */
+static bool keep_text(struct parser *p, const struct option_rule *rule, size_t equals,
+                      struct query *q)
+{
+    struct option_text *kept = ARENA_NEW(p->lx.arena, struct option_text);
+    if (kept == NULL) {
+        return arena_fail(p->lx.arena, p->lx.err);
+    }
+    kept->name = rule->target;
+    kept->text = str_trim(str_slice(p->lx.text, equals, p->lx.token.offset));
+    kept->next = q->texts;
+    q->texts = kept;
+    return true;
+}
+
 static bool parse_nested_option(struct parser *p, enum option_place place, struct query *q,
                                 uint32_t *seen)
 {
@@ -417,11 +432,12 @@ static bool parse_nested_option(struct parser *p, enum option_place place, struc
     if (parser_token(p) != TOKEN_EQUALS) {
         return parser_unexpected(p, "'='");
     }
+    size_t equals = p->lx.token.end;
     if (rule->parse == NULL ? !parse_raw(p, rule, q) : !lexer_next(&p->lx) || !rule->parse(p, q)) {
         return false;
     }
     p->lx.code = outer_code;
-    return true;
+    return keep_text(p, rule, equals, q);
 }
 
 bool parser_options(struct parser *p, enum option_place place, struct query **out)

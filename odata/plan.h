@@ -40,6 +40,7 @@ struct plan {
     enum media raw_media;        /* PLAN_RAW_VALUE: MEDIA_TEXT or MEDIA_BINARY */
     const struct property *property; /* PLAN_PROPERTY, PLAN_RAW_VALUE: the last of the path */
     bool missing_is_no_content;      /* no row: 204 (a to-one navigation), else 404 */
+    bool nested_pages;               /* an expanded collection may end with a next link */
 };
 
 /* What the binder needs to know besides path and query. */

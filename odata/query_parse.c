@@ -82,6 +82,21 @@ static bool read_option(struct reader *r, struct str option)
     return !str_starts_with(name, STR("$")) || option_refuse(name, r->err);
 }
 
+bool query_option_is_general(struct arena *a, struct str raw_option, bool *out_general,
+                             struct odata_error *err)
+{
+    struct str name;
+    if (!percent_decode(a, str_slice(raw_option, 0, str_find(raw_option, '=', 0)), &name, err)) {
+        return false;
+    }
+    const struct option_rule *rule = option_find(name);
+    *out_general = rule == NULL
+                       ? !str_starts_with(name, STR("$")) && !str_starts_with(name, STR("@"))
+                       : str_eq(str_from(option_target(rule)), STR("$format")) ||
+                             str_eq(str_from(option_target(rule)), STR("$schemaversion"));
+    return true;
+}
+
 bool query_parse(struct arena *a, struct str raw_query, const struct query_limits *limits,
                  struct query *out_query, struct odata_error *err)
 {

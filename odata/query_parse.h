@@ -33,4 +33,12 @@ struct query_limits {
 bool query_parse(struct arena *a, struct str raw_query, const struct query_limits *limits,
                  struct query *out_query, struct odata_error *err) NODISCARD;
 
+/*
+ * Whether an option, undecoded, is about the answer as a whole and not about one collection of it:
+ * $format, $schemaversion, and what is the client's own. Another request for a part of the answer
+ * keeps these. False fills err: the name is not well-formed.
+ */
+bool query_option_is_general(struct arena *a, struct str raw_option, bool *out_general,
+                             struct odata_error *err) NODISCARD;
+
 #endif

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "odata/skip_token.h"
+
 void row_writer_init(struct row_writer *w, struct row_source *source, struct bytes *out,
                      bool ieee754)
 {
@@ -11,6 +13,26 @@ void row_writer_init(struct row_writer *w, struct row_source *source, struct byt
     w->out = out;
     w->ieee754 = ieee754;
     w->depth = 0;
+    w->has_token = false;
+    bytes_init(&w->token, LIMIT_SKIP_TOKEN_BYTES * 2);
+}
+
+void row_writer_fini(struct row_writer *w)
+{
+    bytes_fini(&w->token);
+}
+
+enum step row_writer_fail_token(const struct bytes *token, struct odata_error *err)
+{
+    if (token->out_of_memory) {
+        odata_error_out_of_memory(err);
+    } else {
+        odata_error_not_implemented(err, "$orderby",
+                                    "a page ends at a row whose values to order by are too long "
+                                    "for a next link: order by shorter ones, or ask for all rows "
+                                    "at once");
+    }
+    return STEP_FAIL;
 }
 
 enum step row_writer_fail(struct odata_error *err, const char *internal)
@@ -162,9 +184,9 @@ void row_writer_put_json_count(struct bytes *out, const struct field *field, boo
     }
 }
 
-void row_writer_put_link(struct bytes *out, const struct row_link *link, const struct field *fields)
+/* The link without its quotes. */
+static void put_url(struct bytes *out, const struct row_link *link, const struct field *fields)
 {
-    bytes_put_char(out, '"');
     bytes_put_str(out, link->prefix);
     for (size_t i = 0; i < link->key_count; i++) {
         const struct field *field = &fields[link->keys[i].field];
@@ -180,6 +202,12 @@ void row_writer_put_link(struct bytes *out, const struct row_link *link, const s
         bytes_put_char(out, ')');
     }
     bytes_put_str(out, link->suffix);
+}
+
+void row_writer_put_link(struct bytes *out, const struct row_link *link, const struct field *fields)
+{
+    bytes_put_char(out, '"');
+    put_url(out, link, fields);
     bytes_put_char(out, '"');
 }
 
@@ -257,9 +285,11 @@ static void put_members(struct row_writer *w, struct row_frame *f)
         case MEMBER_TO_MANY:
             f->at = (size_t)(m + 1 - f->shape->members);
             f->separator = separator;
-            push(w,
-                 (struct row_frame){
-                     .kind = FRAME_ARRAY, .level = m->level, .shape = m->shape, .separator = '['});
+            push(w, (struct row_frame){.kind = FRAME_ARRAY,
+                                       .level = m->level,
+                                       .shape = m->shape,
+                                       .page = m->page,
+                                       .separator = '['});
             return;
         }
     }
@@ -267,11 +297,41 @@ static void put_members(struct row_writer *w, struct row_frame *f)
     f->separator = separator;
 }
 
+/* The row of the object that has just been closed was the last one of the page of f. */
+static void take_token(struct row_writer *w, const struct row_frame *f, const struct field *fields)
+{
+    const struct nested_page *page = f->page;
+    bytes_clear(&w->token);
+    w->has_token = skip_token_put(&w->token, fields, page->token_fields, page->token_field_count,
+                                  f->rows, page->token_check) &&
+                   !bytes_failed(&w->token);
+}
+
+/* There are more rows than the page has: the link to them follows the array. */
+static enum step end_page(struct row_writer *w, struct row_frame *f, struct odata_error *err)
+{
+    if (!w->has_token) {
+        return row_writer_fail_token(&w->token, err);
+    }
+    close_bracket(w->out, f->separator, '[', ']');
+    put_label(w->out, ',', f->page->label);
+    bytes_put_char(w->out, '"');
+    put_url(w->out, f->page->link, f[-1].fields);
+    bytes_put_str(w->out, bytes_str(&w->token));
+    bytes_put_char(w->out, '"');
+    w->depth--;
+    return STEP_OK;
+}
+
 static enum step next_item(struct row_writer *w, struct row_frame *f, struct odata_error *err)
 {
     const struct field *fields;
     enum step step = row_source_next(w->source, f->level, &fields, err);
+    if (step == STEP_OK && f->page != NULL && f->rows == f->page->rows) {
+        return end_page(w, f, err);
+    }
     if (step == STEP_OK) {
+        f->rows++;
         bytes_put_char(w->out, f->separator);
         f->separator = ',';
         push(w, (struct row_frame){
@@ -300,6 +360,9 @@ enum step row_writer_step(struct row_writer *w, size_t high_mark, struct odata_e
             }
             close_bracket(w->out, f->separator, '{', '}');
             w->depth--;
+            if (UNLIKELY(f[-1].page != NULL) && f[-1].rows == f[-1].page->rows) {
+                take_token(w, &f[-1], f->fields);
+            }
             continue;
         }
         if (w->out->len >= high_mark) {

@@ -6,8 +6,8 @@
  * or the buffer is full, and go on from there. Part of odata/feed_writer.c, which does the rest of
  * the document; odata/csv_writer.c borrows how a link and a count are written.
  *
- * Owns:  nothing. Borrows source and out; fields are lent to it as odata/row_source.h says.
- * Never: allocates.
+ * Owns:  a skip token. Borrows source and out; fields are lent to it as odata/row_source.h says.
+ * Never: allocates for a row.
  */
 #ifndef ODATA_ROW_WRITER_H
 #define ODATA_ROW_WRITER_H
@@ -34,6 +34,8 @@ struct row_frame {
     const struct shape *shape;
     const struct field *fields;
     size_t at;
+    const struct nested_page *page; /* ARRAY: NULL: all rows */
+    uint64_t rows;                  /* ARRAY: that are written */
     char separator; /* what stands before the next member or item: the bracket, later a comma */
 };
 
@@ -47,12 +49,15 @@ struct row_writer {
     struct row_source *source;
     struct bytes *out;
     bool ieee754; /* counts are Edm.Int64: strings then */
+    bool has_token;
+    struct bytes token; /* of the last row of a nested page; allocated once, not for each */
     size_t depth;
     struct row_frame stack[ROW_WRITER_FRAMES];
 };
 
 void row_writer_init(struct row_writer *w, struct row_source *source, struct bytes *out,
                      bool ieee754);
+void row_writer_fini(struct row_writer *w);
 
 /*
  * Starts an object. separator: '{', or ',' when the caller has written the bracket and a member.
@@ -87,6 +92,9 @@ void row_writer_put_link(struct bytes *out, const struct row_link *link,
 void row_writer_put_count(struct bytes *out, const struct field *field);
 /* The same as JSON: a string when ieee754, since counts are Edm.Int64. */
 void row_writer_put_json_count(struct bytes *out, const struct field *field, bool ieee754);
+
+/* A page ends, and its last row has no token. Fills err with 501, or 503 when memory is short. */
+enum step row_writer_fail_token(const struct bytes *token, struct odata_error *err);
 
 /* For whatever cannot be written: fills err with a 500 that tells nothing of the inside. */
 enum step row_writer_fail(struct odata_error *err, const char *internal);

@@ -64,6 +64,19 @@ struct row_link {
     size_t key_count;
 };
 
+/*
+ * The page of an expanded collection: behind `rows` of them comes a link to the rest, when there is
+ * one: the id of the parent's row, what asks for the same rows, and a skip token.
+ */
+struct nested_page {
+    uint64_t rows;
+    struct str label;             /* `"Items@odata.nextLink":` */
+    const struct row_link *link;  /* of the parent's row, up to and including `$skiptoken=` */
+    const unsigned *token_fields; /* of the collection's rows: order values, then key */
+    size_t token_field_count;
+    uint64_t token_check;
+};
+
 enum member_kind {
     MEMBER_VALUE,    /* label, then field by form; null when the field is null */
     MEMBER_CONSTANT, /* label only: it holds the value as well, e.g. `"@odata.type":"#NS.T"` */
@@ -79,11 +92,12 @@ struct member {
     struct str label; /* `"Name":`, escaped, without a comma: ready to copy */
     unsigned field;   /* VALUE, COUNT; TO_ONE: a field that is null when there is no entity */
     bool omits_null;  /* VALUE, TO_ONE: not written when field is null */
-    bool collection_null_is_empty; /* VALUE: a null collection is written as [] */
-    const struct value_form *form; /* VALUE */
-    const struct row_link *link;   /* LINK */
-    const struct shape *shape;     /* TO_ONE, OBJECT, TO_MANY */
-    unsigned level;                /* TO_MANY: which level of the row source */
+    bool collection_null_is_empty;  /* VALUE: a null collection is written as [] */
+    const struct value_form *form;  /* VALUE */
+    const struct row_link *link;    /* LINK */
+    const struct shape *shape;      /* TO_ONE, OBJECT, TO_MANY */
+    unsigned level;                 /* TO_MANY: which level of the row source */
+    const struct nested_page *page; /* TO_MANY: NULL: all rows */
     uint64_t structures; /* bit i: in rows of structure i; 0: in all. Only to make variants of */
 };
 

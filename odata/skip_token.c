@@ -206,8 +206,18 @@ static bool bad_token(struct odata_error *err, const char *why)
                            "the skip token %s; follow a next link as it was given", why);
 }
 
-bool skip_token_parse(struct arena *a, struct str text, uint64_t check, size_t expected_fields,
-                      struct skip_token *out, struct odata_error *err)
+static bool is_one_of(uint64_t check, const uint64_t *checks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (checks[i] == check) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool skip_token_parse(struct arena *a, struct str text, const uint64_t *checks, size_t check_count,
+                      size_t expected_fields, struct skip_token *out, struct odata_error *err)
 {
     if (text.len > LIMIT_SKIP_TOKEN_BYTES / 3 * 4 + 4) {
         return bad_token(err, "is too long");
@@ -229,7 +239,7 @@ bool skip_token_parse(struct arena *a, struct str text, uint64_t check, size_t e
         !read_little_endian(&rest, CHECK_BYTES, &token_check)) {
         return bad_token(err, "is damaged");
     }
-    if (token_check != check || count != expected_fields) {
+    if (!is_one_of(token_check, checks, check_count) || count != expected_fields) {
         return bad_token(err, "belongs to another query");
     }
     struct field *values = ARENA_ARRAY(a, count, struct field);

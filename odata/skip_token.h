@@ -46,10 +46,12 @@ bool skip_token_put(struct bytes *out, const struct field *fields, const unsigne
  * Reads a token back.
  *
  * text: the percent-decoded value of $skiptoken, borrowed; values are copied into a.
- * check, expected_fields: what the query itself says; a token that differs belongs to another query.
+ * checks: a token that has none of them belongs to another query, as one with other than
+ * expected_fields does.
  * False fills err: 400 BadSkipToken.
  */
-bool skip_token_parse(struct arena *a, struct str text, uint64_t check, size_t expected_fields,
-                      struct skip_token *out, struct odata_error *err) NODISCARD;
+bool skip_token_parse(struct arena *a, struct str text, const uint64_t *checks, size_t check_count,
+                      size_t expected_fields, struct skip_token *out,
+                      struct odata_error *err) NODISCARD;
 
 #endif

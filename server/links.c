@@ -5,6 +5,7 @@
 
 #include "odata/bytes.h"
 #include "odata/limits.h"
+#include "odata/query_parse.h"
 
 enum {
     LONGEST_HOST = 255,
@@ -238,6 +239,31 @@ static bool is_skip_token(struct str option)
         name = str_from_offset(name, 3);
     }
     return str_ieq(name, STR("skiptoken"));
+}
+
+bool links_kept_query(struct arena *a, struct str raw_query, struct str *out_query,
+                      struct odata_error *err)
+{
+    size_t room = 3 * raw_query.len + 1;
+    struct bytes out = {.ptr = arena_alloc(a, room), .cap = room, .limit = room};
+    if (out.ptr == NULL) {
+        return arena_fail(a, err);
+    }
+    for (size_t at = 0; at < raw_query.len;) {
+        size_t end = str_find(raw_query, '&', at);
+        struct str option = str_slice(raw_query, at, end);
+        bool general = false;
+        if (option.len > 0 && !query_option_is_general(a, option, &general, err)) {
+            return false;
+        }
+        if (general) {
+            put_url(&out, option);
+            bytes_put_char(&out, '&');
+        }
+        at = end + 1;
+    }
+    *out_query = bytes_str(&out);
+    return !bytes_failed(&out) || arena_fail(a, err);
 }
 
 bool links_next_url(struct arena *a, struct str root, struct str raw_path, struct str raw_query,

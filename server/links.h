@@ -40,6 +40,13 @@ bool links_service_root(struct arena *a, const struct links_options *options,
 bool links_next_url(struct arena *a, struct str root, struct str raw_path, struct str raw_query,
                     struct str *out_url, struct odata_error *err) NODISCARD;
 
+/*
+ * The options of raw_query that links to parts of the answer keep: those of
+ * query_option_is_general(), each with a '&' behind it.
+ */
+bool links_kept_query(struct arena *a, struct str raw_query, struct str *out_query,
+                      struct odata_error *err) NODISCARD;
+
 /* `$metadata` below root, and `#fragment` when there is one. */
 bool links_context_url(struct arena *a, struct str root, struct str fragment, struct str *out_url,
                        struct odata_error *err) NODISCARD;

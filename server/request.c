@@ -134,7 +134,7 @@ static unsigned applied(const struct request *r)
     const struct preferences *wanted = &r->p.preferences;
     const struct plan *plan = r->p.plan;
     unsigned done = 0;
-    if (wanted->max_page_size > 0 && plan->kind == PLAN_COLLECTION &&
+    if (wanted->max_page_size > 0 && (plan->kind == PLAN_COLLECTION || plan->nested_pages) &&
         !response_format_is_rows(&r->p.format)) {
         done |= PREFER_APPLIED_PAGE_SIZE;
     }
@@ -374,12 +374,16 @@ static bool open_explain(struct request *r, const struct sql_read *sql,
 
 static bool open_read(struct request *r)
 {
-    const struct sql_read_options sql_options = {r->p.format, r->p.root,
-                                                 (applied(r) & PREFER_APPLIED_OMIT) != 0};
+    struct sql_read_options sql_options = {r->p.format, r->p.root,
+                                           (applied(r) & PREFER_APPLIED_OMIT) != 0, STR("")};
     const struct db_read_options read_options = {
         .wake = on_rows, .seated = r->timing.on ? on_seated : NULL, .ctx = r};
     const struct sql_read *sql = NULL;
     const struct csv_table *table = NULL;
+    if (r->p.plan->nested_pages &&
+        !links_kept_query(&r->x->arena, r->p.raw_query, &sql_options.kept_query, &r->err)) {
+        return false;
+    }
     if (!sql_read_build(&r->x->arena, r->p.plan, &sql_options, &sql, &r->err) ||
         (r->p.format.media == MEDIA_CSV &&
          !csv_table_make(&r->x->arena, sql->shape, &table, &r->err))) {

@@ -284,6 +284,31 @@ static bool add_context(struct shaping *s, const struct expansion *x)
            no_room(s);
 }
 
+/* The link at the end of an expanded collection's page; *out is NULL when it has no pages. */
+static bool make_page(struct shaping *s, const struct expansion *x, struct nested_page **out)
+{
+    if (x->read->page_rows == 0) {
+        return true;
+    }
+    struct nested_page *page = ARENA_NEW(s->r->arena, struct nested_page);
+    struct member labelled = {0};
+    struct str suffix;
+    const struct str parts[] = {x->next_path, STR("?"), x->next_query, s->r->options->kept_query,
+                                STR("$skiptoken=")};
+    if (page == NULL || !arena_join(s->r->arena, parts, ARRAY_SIZE(parts), &suffix)) {
+        return no_room(s);
+    }
+    page->rows = x->read->page_rows;
+    page->token_check = x->read->token_check;
+    *out = page;
+    if (!put_label(s, &labelled, x->navigation->name, "nextLink") ||
+        !make_link(s, "", suffix, &page->link)) {
+        return false;
+    }
+    page->label = labelled.label;
+    return true;
+}
+
 static bool add_expansion(struct shaping *s, const struct expansion *x)
 {
     if (!add_context(s, x)) {
@@ -302,13 +327,12 @@ static bool add_expansion(struct shaping *s, const struct expansion *x)
         return add_to_one(s, x);
     }
     struct member *m = add_member(s, MEMBER_TO_MANY);
-    size_t level;
-    if (!put_label(s, m, x->navigation->name, "") ||
-        !sql_read_level(s->r, x, s->level, s->columns, &level, &m->shape)) {
+    struct nested_page *page = NULL;
+    if (!put_label(s, m, x->navigation->name, "") || !make_page(s, x, &page)) {
         return false;
     }
-    m->level = (unsigned)level;
-    return true;
+    m->page = page;
+    return sql_read_level(s->r, x, s->level, s->columns, m, page);
 }
 
 static bool add_members(struct shaping *s, const struct selection *selection)

@@ -400,7 +400,18 @@ static void put_plain_child(struct sql *s, const struct expansion *x, const stru
     }
 }
 
-/* $top, $skip and $apply are about the rows of one parent: a subquery for each, in one statement. */
+/* At most so many rows; 0 = no bound. One more than a page, to know whether there is another. */
+static uint64_t row_limit(const struct read *read)
+{
+    uint64_t limit =
+        read->page_rows == 0 || read->page_rows == UINT64_MAX ? 0 : read->page_rows + 1;
+    if (read->has_top && (limit == 0 || read->top < limit)) {
+        limit = read->top;
+    }
+    return limit;
+}
+
+/* $top, $skip, pages and $apply are about the rows of one parent: a subquery for each, in one statement. */
 static void put_lateral_child(struct sql *s, const struct expansion *x,
                               const struct columns *columns, const unsigned *order_fields)
 {
@@ -427,7 +438,8 @@ static void put_lateral_child(struct sql *s, const struct expansion *x,
     }
     sql_put_filter(s, &c, read);
     sql_put_order(s, read->order, read->order_count);
-    sql_put_limit(s, read->has_top, read->top, read->skip);
+    uint64_t limit = row_limit(read);
+    sql_put_limit(s, read->has_top || limit > 0, limit, read->skip);
     SQL_PUT(s, ") AS c");
     sql_into(s, SQL_ORDER);
     SQL_PUT(s, " ORDER BY p.n");
@@ -466,10 +478,11 @@ static bool expect_types(struct reading *r, const struct columns *columns, struc
 }
 
 static bool build_child_statement(struct reading *r, const struct expansion *x,
-                                  struct columns *columns, struct sql_level *level)
+                                  struct columns *columns, struct sql_level *level,
+                                  struct nested_page *page)
 {
     const struct read *read = x->read;
-    bool lateral = read->has_top || read->skip > 0 || read->tied;
+    bool lateral = read->has_top || read->skip > 0 || read->tied || page != NULL;
     unsigned *order_fields = ARENA_ARRAY(r->arena, read->order_count + 1, unsigned);
     if (order_fields == NULL) {
         return arena_fail(r->arena, r->err);
@@ -478,6 +491,10 @@ static bool build_child_statement(struct reading *r, const struct expansion *x,
         if (!add_sort(r, columns, read->order[i].expr, &order_fields[i])) {
             return false;
         }
+    }
+    if (page != NULL) {
+        page->token_fields = order_fields;
+        page->token_field_count = read->order_count;
     }
     size_t width = columns->count == 0 ? 1 : columns->count;
     level->field_count = width + 1;
@@ -509,8 +526,8 @@ static size_t count_levels(const struct selection *selection)
 }
 
 bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
-                    struct columns *parent_columns, size_t *out_level,
-                    const struct shape **out_shape)
+                    struct columns *parent_columns, struct member *to_many,
+                    struct nested_page *page)
 {
     size_t index = r->level_count++;
     struct sql_level *level = &r->levels[index];
@@ -529,9 +546,9 @@ bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
     }
     level->parent_keys = keys;
     struct columns columns = {0};
-    *out_level = index;
-    return read_shape_entity(r, x->selection, x->read->source, index, &columns, out_shape) &&
-           build_child_statement(r, x, &columns, level);
+    to_many->level = (unsigned)index;
+    return read_shape_entity(r, x->selection, x->read->source, index, &columns, &to_many->shape) &&
+           build_child_statement(r, x, &columns, level, page);
 }
 
 /* Fills in which levels are whose children, in the order of their numbers. */
@@ -550,17 +567,6 @@ static bool link_children(struct reading *r)
         r->levels[i].children = children;
     }
     return true;
-}
-
-/* At most so many rows; 0 = no bound. One more than a page, to know whether there is another. */
-static uint64_t row_limit(const struct read *read)
-{
-    uint64_t limit =
-        read->page_rows == 0 || read->page_rows == UINT64_MAX ? 0 : read->page_rows + 1;
-    if (read->has_top && (limit == 0 || read->top < limit)) {
-        limit = read->top;
-    }
-    return limit;
 }
 
 static bool build_tokens(struct reading *r, const struct read *read, struct columns *columns,

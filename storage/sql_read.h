@@ -67,6 +67,7 @@ struct sql_read_options {
     struct response_format format;
     struct str service_root; /* absolute, ends in '/' */
     bool omit_nulls;         /* what is null is left out of an entity: Prefer: omit-values */
+    struct str kept_query; /* options of the request that its nested next links keep, ends in '&' */
 };
 
 /*

@@ -74,10 +74,13 @@ bool columns_add(struct reading *r, struct columns *c, const struct column *colu
 bool columns_add_property(struct reading *r, struct columns *c, const struct source *source,
                           const struct property *p, unsigned *out_field) NODISCARD;
 
-/* Builds the level of an expanded collection below `parent`, and its shape. */
+/*
+ * Builds the level of an expanded collection below `parent`: the level, shape and, where it has
+ * pages, the fields of the token of to_many are filled in.
+ */
 bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
-                    struct columns *parent_columns, size_t *out_level,
-                    const struct shape **out_shape) NODISCARD;
+                    struct columns *parent_columns, struct member *to_many,
+                    struct nested_page *page) NODISCARD;
 
 /* The shape of one entity: adds what it needs to the columns, and the levels below `level`. */
 bool read_shape_entity(struct reading *r, const struct selection *selection,

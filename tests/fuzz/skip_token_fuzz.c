@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         arena_init(&a, 1 << 20);
         struct skip_token token;
         struct odata_error err = {0};
-        if (skip_token_parse(&a, text, 0, expected, &token, &err)) {
+        if (skip_token_parse(&a, text, &(uint64_t){0}, 1, expected, &token, &err)) {
             static const unsigned indexes[] = {0, 1, 2, 3};
             struct bytes out;
             bytes_init(&out, 1 << 20);
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         arena_init(&a, 1 << 20);
         struct skip_token token;
         struct odata_error err;
-        if (!skip_token_parse(&a, bytes_str(&out), UINT64_MAX, 2, &token, &err) ||
+        if (!skip_token_parse(&a, bytes_str(&out), &(uint64_t){UINT64_MAX}, 1, 2, &token, &err) ||
             token.rows_before != size || token.values[1].len != fields[0].len ||
             token.values[0].len != fields[1].len ||
             (fields[1].len > 0 &&

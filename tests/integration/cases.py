@@ -11,6 +11,7 @@ reader. Then come sections:
     --- request             METHOD TARGET, then header lines, then after an empty line the body;
                             blanks of the target are sent as %20, everything else as it stands
     --- next                GET the @odata.nextLink of the response before
+    --- nested next PLACE   the same of an expanded collection: `value 1 Items` for value[1].Items
     --- sql again           SQL between two requests
     --- response            what must come back for the request above it, a line each:
 
@@ -36,7 +37,7 @@ import urllib.parse
 
 from support import Failure, HERE, check_error_body, get, need, parse_json
 
-SECTION = re.compile(r"^--- ([a-z]+(?: again)?)(?: (.*))?$")
+SECTION = re.compile(r"^--- (nested next|[a-z]+(?: again)?)(?: (.*))?$")
 
 
 class Step:
@@ -89,6 +90,8 @@ class Case:
             self.config.update(json.loads(text))
         elif kind == "environment":
             self.environment.update(line.split("=", 1) for line in text.splitlines())
+        elif kind == "nested next":
+            self.steps.append(Step(kind, words.split()))
         elif kind in ("request", "next", "sql again"):
             self.steps.append(Step(kind.split(" ", maxsplit=1)[0], body))
         elif kind == "response":
@@ -129,6 +132,13 @@ def matches(expected, found, where="body"):
 def next_link(response):
     body = response.json()
     return body.get("@odata.nextLink", body.get("@nextLink"))
+
+
+def nested_link(response, place):
+    found = response.json()
+    for name in place[:-1]:
+        found = found[int(name) if name.isdigit() else name]
+    return found.get(place[-1] + "@odata.nextLink", found.get(place[-1] + "@nextLink"))
 
 
 def target_of(daemon, url):
@@ -220,8 +230,8 @@ def run_case(case, daemon, postgres):
         if step.kind == "sql":
             postgres.sql(daemon.database, "\n".join(step.lines))
             continue
-        if step.kind == "next":
-            link = next_link(before)
+        if step.kind.endswith("next"):
+            link = next_link(before) if step.kind == "next" else nested_link(before, step.lines)
             need(link, f"no next link: {before.body[:200]!r}")
             before = get(daemon, target_of(daemon, link), headers, root="")
         else:

@@ -263,6 +263,23 @@ static const struct member order_members[] = {
 };
 static const struct shape order_shape = {.members = order_members,
                                          .count = ARRAY_SIZE(order_members)};
+/* Items by pages of one row. */
+static const unsigned item_token[] = {0};
+static const struct nested_page item_page = {.rows = 1,
+                                             .label = {STR_INIT("\"Items@odata.nextLink\":")},
+                                             .link = &link,
+                                             .token_fields = item_token,
+                                             .token_field_count = 1,
+                                             .token_check = 7};
+static const struct member paged_members[] = {
+    {.kind = MEMBER_TO_MANY,
+     .label = {STR_INIT("\"Items\":")},
+     .shape = &item_shape,
+     .level = 1,
+     .page = &item_page},
+    {.kind = MEMBER_VALUE, .label = {STR_INIT("\"ID\":")}, .field = 0, .form = &number},
+};
+static const struct shape paged_shape = {.members = paged_members, .count = 2};
 static const struct member property_members[] = {
     {.kind = MEMBER_VALUE, .label = {STR_INIT("\"Name\":")}, .field = 1, .form = &string}};
 static const struct shape property = {.members = property_members, .count = 1};
@@ -313,6 +330,11 @@ static const struct script_row orders[] = {
     {-1, {NULL}},
 };
 
+static const struct script_row paged_orders[] = {
+    {0, {"1", "'x'"}}, {1, {"11"}}, {2, {"111", "x"}}, {1, {"12"}},
+    {0, {"2", "'y'"}}, {1, {"21"}}, {-1, {NULL}},
+};
+
 static const unsigned token_fields[] = {1, 0};
 
 #define CONTEXT .context = {STR_INIT("http://h/$metadata#T(\"q\")")}
@@ -337,6 +359,13 @@ static const struct doc {
      .rows = no_rows,
      .spec = {.kind = FEED_COLLECTION, .shape = &flat, CONTEXT},
      .body = HEAD "\"value\":[]}"},
+    {.name = "a page of an expanded collection",
+     .rows = paged_orders,
+     .spec = {.kind = FEED_COLLECTION, .shape = &paged_shape},
+     .written = 2,
+     .body = "{\"value\":[{\"Items\":[{\"Parts\":[{\"ID\":111,\"Name\":\"x\"}],\"Item\":11}],"
+             "\"Items@odata.nextLink\":\"http://h/T(A=1,B='x')/CAQEBBwAAAAAAAAADMTHY1n97\",\"ID\":1},"
+             "{\"Items\":[{\"Parts\":[],\"Item\":21}],\"ID\":2}]}"},
     {.name = "no context and no rows",
      .rows = no_rows,
      .spec = {.kind = FEED_COLLECTION, .shape = &flat},
@@ -585,8 +614,9 @@ static void check_token(const struct doc *doc, struct str rest)
     arena_init(&a, 65536);
     struct skip_token token;
     struct odata_error err;
-    ck_assert_msg(skip_token_parse(&a, str_slice(rest, 0, rest.len - 2), 77, 2, &token, &err),
-                  "%s: %.*s", doc->name, STR_ARG(rest));
+    ck_assert_msg(
+        skip_token_parse(&a, str_slice(rest, 0, rest.len - 2), &(uint64_t){77}, 1, 2, &token, &err),
+        "%s: %.*s", doc->name, STR_ARG(rest));
     ck_assert_uint_eq(token.rows_before, doc->token_rows);
     for (int i = 0; i < 2; i++) {
         const char *want = doc->token[i];
@@ -808,7 +838,8 @@ START_TEST(ends_early_with_a_link)
         struct skip_token token;
         struct str rest = str_from_offset(body, at + mark.len);
         ck_assert(str_ends_with(rest, STR("\"}")));
-        ck_assert(skip_token_parse(&a, str_slice(rest, 0, rest.len - 2), 77, 2, &token, &err));
+        ck_assert(skip_token_parse(&a, str_slice(rest, 0, rest.len - 2), &(uint64_t){77}, 1, 2,
+                                   &token, &err));
         ck_assert_uint_eq(token.rows_before, 40 + feed_writer_rows(w));
         ck_assert_int_eq(token.values[1].ptr[0], ids[want_rows][0]);
         arena_fini(&a);

@@ -69,7 +69,7 @@ START_TEST(comes_back_as_it_went)
     arena_init(&a, 65536);
     struct skip_token token;
     struct odata_error err = {0};
-    ck_assert_msg(skip_token_parse(&a, text, row->check, row->count, &token, &err), "%s: %s",
+    ck_assert_msg(skip_token_parse(&a, text, &row->check, 1, row->count, &token, &err), "%s: %s",
                   row->name, err.message);
     ck_assert_uint_eq(token.count, row->count);
     ck_assert_uint_eq(token.rows_before, row->rows_before);
@@ -90,7 +90,7 @@ static bool parse_exact_copy(struct str text, const struct row *row, struct odat
     arena_init(&a, 65536);
     struct skip_token token;
     bool ok =
-        skip_token_parse(&a, (struct str){copy, text.len}, row->check, row->count, &token, err);
+        skip_token_parse(&a, (struct str){copy, text.len}, &row->check, 1, row->count, &token, err);
     arena_fini(&a);
     free(copy);
     return ok;
@@ -222,7 +222,7 @@ START_TEST(needs_only_so_much_memory)
         arena_init(&a, limit);
         struct skip_token token;
         struct odata_error err = {0};
-        bool ok = skip_token_parse(&a, text, row->check, row->count, &token, &err);
+        bool ok = skip_token_parse(&a, text, &row->check, 1, row->count, &token, &err);
         arena_fini(&a);
         if (ok) {
             break;

@@ -115,6 +115,35 @@ START_TEST(makes_next_url)
 }
 END_TEST
 
+static const struct kept_row {
+    const char *name;
+    const char *query;
+    const char *kept; /* NULL: 400 */
+} kept_rows[] = {
+    {"nothing", "", ""},
+    {"what is about rows goes", "$filter=a&$top=1&orderby=b&$skiptoken=c&@p=1&%40q=2&$expand=d",
+     ""},
+    {"the form stays, however it is spelt", "%24format=json&schemaversion=*&FORMAT=x",
+     "%24format=json&schemaversion=*&FORMAT=x&"},
+    {"the client's own stay", "key=a b&$top=1&&x", "key=a%20b&x&"},
+    {"a broken name is an error", "%zz=1", NULL},
+};
+
+START_TEST(keeps_what_is_general)
+{
+    const struct kept_row *row = &kept_rows[_i];
+    struct arena a;
+    struct str kept;
+    struct odata_error err = {.http_status = 0};
+    arena_init(&a, LIMIT_REQUEST_ARENA_BYTES);
+    bool ok = links_kept_query(&a, str_from(row->query), &kept, &err);
+    ck_assert_msg(ok == (row->kept != NULL), "%s: %s", row->name, err.message);
+    ck_assert_msg(ok ? str_eq(kept, str_from(row->kept)) : err.http_status == 400, "%s: %.*s",
+                  row->name, ok ? (int)kept.len : 0, ok ? kept.ptr : "");
+    arena_fini(&a);
+}
+END_TEST
+
 START_TEST(next_url_fails_without_memory)
 {
     struct arena a;
@@ -133,6 +162,7 @@ Suite *links_suite(void)
     TCase *t = tcase_create("links");
     tcase_add_loop_test(t, makes_service_root, 0, (int)ARRAY_SIZE(root_rows));
     tcase_add_loop_test(t, makes_next_url, 0, (int)ARRAY_SIZE(next_rows));
+    tcase_add_loop_test(t, keeps_what_is_general, 0, ARRAY_SIZE(kept_rows));
     tcase_add_test(t, next_url_fails_without_memory);
     suite_add_tcase(s, t);
     return s;
