@@ -257,6 +257,42 @@ static bool apply_defaults(struct config *c, struct config_error *err)
     return true;
 }
 
+/* Names that SET ROLE reads as something else, or PostgreSQL would cut. */
+static bool check_role(const char *setting, const char *role, struct config_error *err)
+{
+    enum {
+        LONGEST_ROLE = 63, /* NAMEDATALEN - 1 */
+    };
+    if (role[0] == '\0' || strcmp(role, "none") == 0 || strlen(role) > LONGEST_ROLE) {
+        return config_fail(err, "%s: '%s' is no role", setting, role);
+    }
+    return true;
+}
+
+static bool check_credentials(const struct config *c, struct config_error *err)
+{
+    if (c->anonymous_role[0] != '\0' && !check_role("anonymous-role", c->anonymous_role, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < c->jwt_roles.count; i++) {
+        const char *equals = strrchr(c->jwt_roles.items[i], '=');
+        if (!check_role("jwt-roles", equals == NULL ? c->jwt_roles.items[i] : equals + 1, err)) {
+            return false;
+        }
+    }
+    bool has_rules = c->jwt_issuer[0] != '\0' && c->jwt_audiences.count > 0 &&
+                     c->jwt_roles.count > 0 && c->jwt_role_claim[0] != '\0';
+    if (c->jwt_keys[0] != '\0' && !has_rules) {
+        return config_fail(err, "jwt-keys: needs jwt-issuer, jwt-audience, jwt-role-claim and "
+                                "jwt-roles as well");
+    }
+    if (c->jwt_keys[0] == '\0' &&
+        (c->jwt_issuer[0] != '\0' || c->jwt_audiences.count + c->jwt_roles.count > 0)) {
+        return config_fail(err, "jwt-keys: missing, though other settings of tokens are there");
+    }
+    return true;
+}
+
 /* What no single setting can tell. */
 static bool validate(const struct config *c, struct config_error *err)
 {
@@ -282,7 +318,7 @@ static bool validate(const struct config *c, struct config_error *err)
         strcmp(c->admin_listen.host, c->listen.host) == 0) {
         return config_fail(err, "admin-listen: the same address as listen");
     }
-    return true;
+    return check_credentials(c, err);
 }
 
 static bool load_sources(struct config *c, int argc, char *const *argv, char *const *environment,

@@ -84,7 +84,7 @@ struct config_entity {
 };
 
 enum {
-    CONFIG_SETTINGS_MAX = 40, /* rows that the table of settings may have */
+    CONFIG_SETTINGS_MAX = 64, /* rows that the table of settings may have */
 };
 
 struct config {
@@ -124,6 +124,13 @@ struct config {
     struct config_list cors_origins; /* "*" or "https://host[:port]" */
     enum config_log_level log_level;
     enum config_log_format log_format;
+
+    char *anonymous_role; /* "" = the login role, or nobody when there are credentials to check */
+    char *jwt_keys;       /* path; "" = tokens are not taken */
+    char *jwt_issuer;
+    struct config_list jwt_audiences;
+    char *jwt_role_claim;
+    struct config_list jwt_roles; /* "role" or "claim=role" */
 
     struct config_entity *entities;
     size_t entity_count;

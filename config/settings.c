@@ -92,6 +92,22 @@ static const struct setting table[] = {
      "The least important events that are logged."},
     {"log-format", SETTING_LOG_FORMAT, "text, json", 0, 0, "text", FIELD(log_format),
      "Log lines as `event key=value` or as JSON objects."},
+    {"anonymous-role", SETTING_TEXT, "role", 0, 0, "", FIELD(anonymous_role),
+     "Role of PostgreSQL whose rights requests without credentials have; without it they have those "
+     "of the role that logs in, or are refused (401) when jwt-keys is set."},
+    {"jwt-keys", SETTING_TEXT, "path", 0, 0, "", FIELD(jwt_keys),
+     "File with the keys of bearer tokens: a JWK set, public keys in PEM, or a secret of 32 bytes or "
+     "more; read again on SIGHUP. Without it tokens are not taken."},
+    {"jwt-issuer", SETTING_TEXT, "text", 0, 0, "", FIELD(jwt_issuer),
+     "What a token's iss must be."},
+    {"jwt-audience", SETTING_LIST, "list of texts", 0, 0, "", FIELD(jwt_audiences),
+     "A token's aud must name one of these."},
+    {"jwt-role-claim", SETTING_TEXT, "claim", 0, 0, "role", FIELD(jwt_role_claim),
+     "The claim with the role, or with several: a member's name, or a JSON Pointer "
+     "(/realm_access/roles)."},
+    {"jwt-roles", SETTING_LIST, "list of roles", 0, 0, "", FIELD(jwt_roles),
+     "Roles of PostgreSQL that a token may have; claim=role gives the role for another word in the "
+     "claim. The first one of the claim that is listed counts."},
 };
 
 enum {

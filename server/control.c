@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "server/auth_material.h"
 #include "server/catalog_source.h"
 #include "server/log.h"
 #include "server/loop.h"
@@ -195,10 +196,32 @@ static void take_news(struct control *c, int64_t now_ms)
     }
 }
 
+/* The files of keys anew; when one cannot be used, the old ones stay. */
+static void reload_auth(struct control *c)
+{
+    char reason[400];
+    struct auth_material *m = NULL;
+    if (!auth_material_is_wanted(c->service->config)) {
+        return;
+    }
+    if (!auth_material_load(c->service->config, &m, reason, sizeof(reason))) {
+        log_event(&c->log, LOG_ERROR, "credentials_not_reloaded", "reason", reason);
+        return;
+    }
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < c->worker_count; i++) {
+        worker_set_auth(c->workers[i], auth_material_retain(m));
+    }
+    pthread_mutex_unlock(&c->lock);
+    auth_material_release(m);
+    log_event(&c->log, LOG_INFO, "credentials_reloaded", "cause", "signal");
+}
+
 static void take_wishes(struct control *c, int64_t now_ms)
 {
     if (atomic_exchange(&c->reload_wanted, false)) {
         log_event(&c->log, LOG_INFO, "reload", "cause", "signal");
+        reload_auth(c);
         load_at(c, now_ms + DEBOUNCE_MS);
     }
     if (atomic_exchange(&c->stale_found, false)) {

@@ -38,6 +38,7 @@ static const struct field_row {
     [FIELD_ISOLATION] = {{STR_INIT("isolation")}, REPEAT_FIRST},
     [FIELD_IF_MATCH] = {{STR_INIT("if-match")}, REPEAT_JOIN},
     [FIELD_IF_NONE_MATCH] = {{STR_INIT("if-none-match")}, REPEAT_JOIN},
+    [FIELD_AUTHORIZATION] = {{STR_INIT("authorization")}, REPEAT_REFUSE},
     [FIELD_ORIGIN] = {{STR_INIT("origin")}, REPEAT_REFUSE},
     [FIELD_AC_REQUEST_METHOD] = {{STR_INIT("access-control-request-method")}, REPEAT_FIRST},
     [FIELD_AC_REQUEST_HEADERS] = {{STR_INIT("access-control-request-headers")}, REPEAT_JOIN},

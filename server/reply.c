@@ -2,13 +2,13 @@
 #include "server/reply.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "odata/error_writer.h"
 #include "odata/media_type.h"
 #include "odata/odata_version.h"
 
-#define VARY        "Accept, Prefer, OData-MaxVersion"
-#define VARY_ORIGIN VARY ", Origin"
+#define REALM "sluice"
 
 void reply_begin(struct http_exchange *x, const struct service *s, int status,
                  enum odata_version version)
@@ -17,7 +17,7 @@ void reply_begin(struct http_exchange *x, const struct service *s, int status,
     x->response.kind = HTTP_BODY_BUFFER;
     x->response.body = STR("");
     http_response_header(x, "OData-Version", odata_version_text(version));
-    http_response_header(x, "Vary", cors_is_on(&s->cors) ? VARY_ORIGIN : VARY);
+    http_response_header(x, "Vary", s->vary);
     const char *origin = cors_allow_origin(&s->cors, &x->arena, &x->head);
     if (origin != NULL) {
         http_response_header(x, "Access-Control-Allow-Origin", origin);
@@ -93,6 +93,18 @@ void reply_document(struct http_exchange *x, const struct service *s, enum odata
     }
 }
 
+/* How to come again, for each kind of credentials (RFC 9110 11.6.1, RFC 6750 3). */
+static void put_challenges(struct http_exchange *x, const struct service *s,
+                           const struct odata_error *err)
+{
+    if (s->takes_tokens) {
+        bool had_one = strcmp(err->code, ODATA_CODE_INVALID_TOKEN) == 0;
+        http_response_header(x, "WWW-Authenticate",
+                             had_one ? "Bearer realm=\"" REALM "\", error=\"invalid_token\""
+                                     : "Bearer realm=\"" REALM "\"");
+    }
+}
+
 void reply_error(struct http_exchange *x, const struct service *s, enum odata_version version,
                  const struct odata_error *err)
 {
@@ -103,6 +115,9 @@ void reply_error(struct http_exchange *x, const struct service *s, enum odata_ve
         snprintf(x->response.retry_after, sizeof(x->response.retry_after), "%d",
                  err->retry_after_s);
         http_response_header(x, "Retry-After", x->response.retry_after);
+    }
+    if (err->http_status == 401) {
+        put_challenges(x, s, err);
     }
     if (err->http_status == 405) {
         http_response_header(x, "Allow", ROUTE_ALLOW);

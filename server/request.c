@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <time.h>
 
 #include "odata/feed_writer.h"
 #include "odata/service_doc.h"
@@ -43,8 +44,9 @@ struct request {
     enum request_state state;
     uint64_t id;
     struct prepared p;
-    struct db_read *read;      /* NULL when there is nothing to ask the database for */
-    struct row_source no_rows; /* the source then */
+    const struct db_rights *rights; /* whose it asks with; NULL: the role's that logs in */
+    struct db_read *read;           /* NULL when there is nothing to ask the database for */
+    struct row_source no_rows;      /* the source then */
     struct feed_writer *writer;
     size_t taken; /* bytes of x->out that are sent already */
     uint64_t rows;
@@ -377,7 +379,7 @@ static bool open_read(struct request *r)
     struct sql_read_options sql_options = {r->p.format, r->p.root,
                                            (applied(r) & PREFER_APPLIED_OMIT) != 0, STR("")};
     const struct db_read_options read_options = {
-        .wake = on_rows, .seated = r->timing.on ? on_seated : NULL, .ctx = r};
+        .wake = on_rows, .seated = r->timing.on ? on_seated : NULL, .ctx = r, .rights = r->rights};
     const struct sql_read *sql = NULL;
     const struct csv_table *table = NULL;
     if (r->p.plan->nested_pages &&
@@ -526,6 +528,11 @@ static void route(struct request *r)
         respond_error(r);
         return;
     }
+    if (r->env->auth != NULL &&
+        !auth_identify(r->env->auth, x, (int64_t)time(NULL), &r->rights, &r->err)) {
+        respond_error(r);
+        return;
+    }
     if (where == ROUTE_OPENAPI) {
         start_openapi(r);
     } else {
@@ -632,6 +639,7 @@ static void on_end(struct http_exchange *x, enum http_end how)
         .streams = r->streams,
         .ended_early = r->ended_early,
         .draining = r->draining,
+        .role = r->rights == NULL ? NULL : r->rights->role,
         .err = &r->err,
     };
     request_end_count(r->env->metrics, &end);

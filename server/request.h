@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "server/auth.h"
 #include "server/document.h"
 #include "server/http.h"
 #include "server/log.h"
@@ -31,6 +32,7 @@ struct request_env {
     struct log *log;
     struct metrics *metrics;
     struct document *document; /* the current one; NULL while the model was never loaded */
+    struct auth *auth;         /* NULL: every request has the rights of the role that logs in */
     uint64_t next_id;          /* of the log: the worker's number is in its high bits */
 };
 

@@ -64,6 +64,9 @@ void request_end_log(struct log *log, const struct request_end *e)
         log_int(log, "bytes", (int64_t)x->sent_bytes);
         log_us(log, "ms", e->duration_us);
         log_text(log, "end", end_name(e));
+        if (e->role != NULL) {
+            log_text(log, "role", e->role);
+        }
         if (err->http_status != 0) {
             log_text(log, "code", err->code);
         }

@@ -24,6 +24,7 @@ struct request_end {
     bool streams;                  /* the answer went out in chunks */
     bool ended_early;              /* with a next link, to drain */
     bool draining;                 /* broken off because the service stops */
+    const char *role;              /* of PostgreSQL; NULL: the one that logs in */
     const struct odata_error *err; /* http_status 0: none */
 };
 

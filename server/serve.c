@@ -34,6 +34,7 @@ struct server {
     struct service service;
     struct control *control;
     struct pool_budget *budget; /* outlives the workers */
+    struct auth_material *auth; /* NULL: no credentials are checked */
     struct worker **workers;
     struct metrics *metrics;
     struct metrics **metric_sets;
@@ -116,6 +117,18 @@ static bool open_sockets(struct server *s)
     return true;
 }
 
+/* What an answer depends on besides its target; a cache must keep callers' answers apart. */
+static const char *vary_of(const struct config *c)
+{
+#define VARY "Accept, Prefer, OData-MaxVersion"
+    bool by_origin = c->cors_origins.count > 0;
+    if (auth_material_is_wanted(c)) {
+        return by_origin ? VARY ", Authorization, Origin" : VARY ", Authorization";
+    }
+    return by_origin ? VARY ", Origin" : VARY;
+#undef VARY
+}
+
 static void describe_service(struct server *s)
 {
     const struct config *c = s->config;
@@ -132,6 +145,8 @@ static void describe_service(struct server *s)
                 .base_path = str_from(c->base_path),
                 .admin_is_separate = c->admin_listen.host != NULL,
             },
+        .vary = vary_of(c),
+        .takes_tokens = c->jwt_keys[0] != '\0',
         .cors = {.origins = c->cors_origins.items, .count = c->cors_origins.count},
         .metrics = s->metric_sets,
         .worker_count = s->worker_count,
@@ -150,6 +165,7 @@ static bool start_workers(struct server *s)
             .listen_fd = s->listen_fds[i],
             .admin_fd = i == 0 ? s->admin_fd : -1,
             .budget = s->budget,
+            .auth = s->auth,
             .max_connections = (s->max_connections + s->worker_count - 1) / s->worker_count,
         };
         s->workers[i] = worker_start(&options, reason, sizeof(reason));
@@ -205,6 +221,11 @@ static bool start(struct server *s)
     }
     if (!allocate(s) || !check_descriptors(s) || !open_signals(s) || !open_sockets(s)) {
         return false;
+    }
+    char why[400];
+    if (auth_material_is_wanted(s->config) &&
+        !auth_material_load(s->config, &s->auth, why, sizeof(why))) {
+        return fail(s, "start_failed", why);
     }
     describe_service(s);
     s->control = control_start(&s->service, reason, sizeof(reason));
@@ -287,7 +308,7 @@ static void run(struct server *s)
     while (signal_number != SIGTERM && signal_number != SIGINT) {
         signal_number = next_signal(s, -1);
         if (signal_number == SIGHUP) {
-            control_reload(s->control);
+            control_reload(s->control); /* credentials too */
         }
     }
     log_event(&s->log, LOG_INFO, "draining", "signal", signal_number == SIGTERM ? "TERM" : "INT");
@@ -327,6 +348,7 @@ static void stop(struct server *s)
         close(s->signal_fd);
     }
     pool_budget_free(s->budget);
+    auth_material_release(s->auth);
     free(s->workers);
     free(s->listen_fds);
     free(s->metric_sets);

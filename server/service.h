@@ -23,6 +23,8 @@ struct service {
     struct links_options links;
     struct route_options routes;
     struct cors cors;
+    const char *vary;      /* what an answer depends on besides the target */
+    bool takes_tokens;     /* of Bearer */
     struct metrics **metrics; /* one set a worker */
     size_t worker_count;
     /* A worker found that the database has another shape than the model. From any thread. */

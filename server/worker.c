@@ -60,6 +60,7 @@ struct worker {
     int64_t log_since_ms;    /* the oldest line that is not written */
     /* From other threads. */
     _Atomic(struct document *) incoming;
+    _Atomic(struct auth_material *) incoming_auth;
     _Atomic int wanted; /* enum worker_state */
     _Atomic bool quiet;
     _Atomic bool ended;
@@ -186,6 +187,10 @@ static void advance(struct worker *w)
         document_release(w->env.document);
         w->env.document = incoming;
     }
+    struct auth_material *auth = atomic_exchange(&w->incoming_auth, NULL);
+    if (auth != NULL) {
+        auth_set_material(w->env.auth, auth);
+    }
     int wanted = atomic_load(&w->wanted);
     if (wanted >= WORKER_DRAINING && w->state == WORKER_RUNNING) {
         begin_drain(w, now_ms);
@@ -288,6 +293,8 @@ static void worker_free(struct worker *w)
     }
     document_release(w->env.document);
     document_release(atomic_load(&w->incoming));
+    auth_free(w->env.auth);
+    auth_material_release(atomic_load(&w->incoming_auth));
     log_fini(&w->log);
     free(w);
 }
@@ -352,6 +359,17 @@ static bool open_http(struct worker *w)
     return w->http != NULL;
 }
 
+static bool open_auth(struct worker *w)
+{
+    const struct config *c = w->options.service->config;
+    if (!auth_is_wanted(c)) {
+        return true;
+    }
+    struct auth_material *m = w->options.auth;
+    w->env.auth = auth_new(c, m == NULL ? NULL : auth_material_retain(m));
+    return w->env.auth != NULL;
+}
+
 static bool open_listeners(struct worker *w)
 {
     w->acceptor.ctx = w;
@@ -376,7 +394,7 @@ struct worker *worker_start(const struct worker_options *options, char *reason, 
     log_init(&w->log, STDERR_FILENO, (enum log_level)c->log_level, (enum log_format)c->log_format);
     w->loop = loop_new(options->max_connections * TIMERS_PER_CONNECTION + c->db_pool_size * 8 +
                        SPARE_TIMERS);
-    if (w->loop == NULL || !open_pool(w) || !open_http(w) || !open_listeners(w)) {
+    if (w->loop == NULL || !open_pool(w) || !open_http(w) || !open_auth(w) || !open_listeners(w)) {
         snprintf(reason, reason_size, "descriptors or memory are short");
         worker_free(w);
         return NULL;
@@ -393,6 +411,12 @@ struct worker *worker_start(const struct worker_options *options, char *reason, 
 void worker_set_document(struct worker *w, struct document *d)
 {
     document_release(atomic_exchange(&w->incoming, d));
+    loop_wake(w->loop);
+}
+
+void worker_set_auth(struct worker *w, struct auth_material *m)
+{
+    auth_material_release(atomic_exchange(&w->incoming_auth, m));
     loop_wake(w->loop);
 }
 

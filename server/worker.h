@@ -3,8 +3,8 @@
  * worker - one thread that serves: a loop, an HTTP daemon, a share of the database connections.
  *
  * Owns:    all of that, and its reference to the current document.
- * Threads: made and freed by the main thread; worker_set_document(), worker_drain() and
- *          worker_stop() may be called from any.
+ * Threads: made and freed by the main thread; worker_set_document(), worker_set_auth(),
+ *          worker_drain() and worker_stop() may be called from any.
  */
 #ifndef SERVER_WORKER_H
 #define SERVER_WORKER_H
@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "odata/compiler.h"
+#include "server/auth_material.h"
 #include "server/document.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -27,6 +28,7 @@ struct worker_options {
     int listen_fd;              /* taken */
     int admin_fd;               /* taken; -1 = none */
     struct pool_budget *budget; /* connections to PostgreSQL, of all workers */
+    struct auth_material *auth; /* borrowed by the start; NULL: no credentials are checked */
     size_t max_connections;     /* of clients */
 };
 
@@ -36,6 +38,9 @@ struct worker *worker_start(const struct worker_options *options, char *reason,
 
 /* Requests from now on see this document; takes one reference. */
 void worker_set_document(struct worker *w, struct document *d);
+
+/* Credentials are checked against this from now on; takes one reference. */
+void worker_set_auth(struct worker *w, struct auth_material *m);
 
 /*
  * Accepts nobody any more, lets what runs end, aborts it at the deadline, and ends the thread. A

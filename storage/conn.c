@@ -489,6 +489,9 @@ void conn_sync(struct conn *c, struct conn_client *client)
     if (c->broken) {
         return;
     }
+    c->last_rights_id = c->rights_id;
+    c->rights_id =
+        0; /* a sync ends the transaction, unless BEGIN was sent: then nobody else comes */
     int sent = PQpipelineSync(c->pg);
     add_slot(c, sent, (struct conn_slot){.kind = SLOT_SYNC, .client = client});
     flush_out(c);

@@ -77,9 +77,11 @@ struct conn {
 
     enum plan_mode plan_mode; /* what is set there; PLAN_ANY: nobody knows */
 
-    bool unsynced;  /* something was sent after the last sync */
-    bool paused;    /* nobody asks */
-    bool unflushed; /* libpq has bytes that the socket did not take */
+    bool unsynced;           /* something was sent after the last sync */
+    uint64_t rights_id;      /* of what was sent after it (storage/db_rights.h) */
+    uint64_t last_rights_id; /* of the group before it */
+    bool paused;             /* nobody asks */
+    bool unflushed;          /* libpq has bytes that the socket did not take */
     bool broken;
     bool ended;   /* broken, and by the server */
     bool in_loop; /* the loop's own call is running */
@@ -96,8 +98,8 @@ bool conn_init(struct conn *c, PGconn *pg, size_t cache_size, struct reactor *re
 void conn_fini(struct conn *c);
 
 /*
- * Sends a statement; it is prepared when that is on. hash is str_hash() of its text. A failure
- * shows as lost(), later.
+ * Sends a statement; it is prepared when that is on. hash is str_hash() of its text, or
+ * db_rights_hash(): then it is kept for that role alone. A failure shows as lost(), later.
  */
 void conn_send(struct conn *c, struct conn_client *client, void *arg,
                const struct sql_statement *statement, uint64_t hash, enum plan_mode mode);

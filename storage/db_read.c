@@ -2,6 +2,7 @@
 #include "storage/db_read.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ struct db_read {
     char tag_plain; /* addresses mark whose result it is */
     char tag_count;
     char tag_rows;
+    char tag_rights;
 };
 
 static struct db_read *of_seat(struct pool_seat *seat)
@@ -165,6 +167,11 @@ static void send_plain(struct db_read *r, const char *text)
     conn_send_once(r->conn, &r->seat.client, &r->tag_plain, text, NULL, 0);
 }
 
+static void send_rights(struct db_read *r)
+{
+    db_rights_send(r->options.rights, r->conn, &r->seat.client, &r->tag_rights);
+}
+
 /*
  * What starts again is not prepared: on another connection what is kept under this text may be as much
  * out of date as what failed.
@@ -192,6 +199,7 @@ static void send_short(struct db_read *r)
         r->in_transaction = true;
         send_plain(r, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     }
+    send_rights(r);
     if (r->sql->has_count) {
         send_count(r);
     }
@@ -222,6 +230,7 @@ static bool send_stream(struct db_read *r)
     bool one_statement = r->sql->level_count == 1 && !r->sql->has_count;
     send_plain(r, one_statement ? "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
                                 : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    send_rights(r);
     if (r->sql->row_limit == 0) {
         /* All rows will be wanted: plan for the last one, not for the first. */
         send_plain(r, "SET LOCAL cursor_tuple_fraction = 1");
@@ -451,6 +460,24 @@ static void on_error(struct db_read *r, const PGresult *res)
     fail(r, &err);
 }
 
+/* The role is not there, or the login role is no member of it: the operator's to mend. */
+static void on_rights_refused(struct db_read *r, const PGresult *res)
+{
+    const char *sqlstate = state_of(res);
+    if (conn_result_ends(res) ||
+        (strcmp(sqlstate, "22023") != 0 && strcmp(sqlstate, "42501") != 0)) {
+        on_error(r, res);
+        return;
+    }
+    struct odata_error err;
+    const char *text = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
+    (void)odata_error_set(&err, 403, ODATA_CODE_FORBIDDEN, "",
+                          "the database does not let this service act for the caller's role");
+    (void)snprintf(err.internal, sizeof(err.internal), "sqlstate=%s %s", sqlstate,
+                   text == NULL ? "" : text);
+    fail(r, &err);
+}
+
 static void on_progress(struct db_read *r)
 {
     r->arrivals++;
@@ -551,7 +578,15 @@ static void on_result(struct conn_client *client, void *arg, PGresult *res)
         return; /* alone at its connection: the error before it has been told */
     }
     if (status != PGRES_SINGLE_TUPLE && status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
-        on_error(r, res);
+        if (arg == &r->tag_rights) {
+            on_rights_refused(r, res);
+        } else {
+            on_error(r, res);
+        }
+        PQclear(res);
+        return;
+    }
+    if (arg == &r->tag_rights) {
         PQclear(res);
         return;
     }
@@ -746,8 +781,10 @@ bool db_read_open(struct pool *pool, const struct sql_read *sql,
     r->sql = sql;
     r->options = *options;
     r->row = -1;
-    r->rows_hash = sql->has_rows ? str_hash(str_from(sql->levels[0].statement.text)) : 0;
-    r->count_hash = sql->has_count ? str_hash(str_from(sql->count.text)) : 0;
+    const struct db_rights *rights = options->rights;
+    r->seat.rights_id = db_rights_id(rights);
+    r->rows_hash = sql->has_rows ? db_rights_hash(rights, sql->levels[0].statement.text) : 0;
+    r->count_hash = sql->has_count ? db_rights_hash(rights, sql->count.text) : 0;
     decide(r);
     if (!pool_seat_take(pool, &r->seat, err)) {
         free(r->fields);

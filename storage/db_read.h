@@ -17,6 +17,7 @@
 #include "odata/compiler.h"
 #include "odata/odata_error.h"
 #include "odata/row_source.h"
+#include "storage/db_rights.h"
 #include "storage/pool.h"
 #include "storage/sql_read.h"
 
@@ -30,6 +31,8 @@ struct db_read_options {
        when it is started anew. NULL: nobody wants to know. */
     void (*seated)(void *ctx);
     void *ctx;
+    /* As whom it reads; lent until db_read_close(). NULL: as the role that logged in. */
+    const struct db_rights *rights;
 };
 
 /*

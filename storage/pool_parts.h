@@ -21,6 +21,8 @@ enum {
     SHARED_DEPTH = 64,
     /* Groups in flight on it: while the server works on one, the next is on its way. */
     SHARED_GROUPS = 2,
+    /* The same when the read could not join the next group in any case: it has other rights. */
+    SHARED_GROUPS_APART = 16,
     /* A group that has been running for longer: nobody is put behind it. */
     SHARED_STUCK_MS = 20,
 };

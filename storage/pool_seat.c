@@ -116,7 +116,9 @@ static struct pool_conn *choose_shared(struct pool *p, const struct pool_seat *s
         if (!is_open_share(pc, now_ms) || c->slot_count >= SHARED_DEPTH) {
             continue;
         }
-        if (c->unsynced || c->syncs < SHARED_GROUPS) {
+        bool joins = c->unsynced && c->rights_id == s->rights_id;
+        bool may_join_next = !c->unsynced && c->last_rights_id == s->rights_id;
+        if (joins || c->syncs < (may_join_next ? SHARED_GROUPS : SHARED_GROUPS_APART)) {
             return pc;
         }
         is_worth_waiting = true;
@@ -171,7 +173,8 @@ static bool give_seat(struct pool *p, struct pool_seat *s)
     }
     s->state = SEAT_SEATED;
     s->pc = pc;
-    if (s->is_alone && s->kind == SEAT_SHARED && pc->conn.unsynced) {
+    if (s->kind == SEAT_SHARED && pc->conn.unsynced &&
+        (s->is_alone || pc->conn.rights_id != s->rights_id)) {
         conn_sync(&pc->conn, NULL);
     }
     s->ops->seated(s, &pc->conn);

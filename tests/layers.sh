@@ -30,6 +30,8 @@ refuse "<microhttpd.h> is for server/http*.c" "$include<microhttpd.h>" \
 refuse "<libpq-fe.h> is for storage/" "$include<libpq-fe.h>" odata/*.[ch] config/*.[ch] server/*.[ch]
 refuse "cJSON is for config/file.c and odata/entity_read.c" "$include<cjson/" \
     $(except odata 'odata/entity_read\.c') $(except config 'config/file\.c') storage/*.[ch] server/*.[ch]
+refuse "tokens and their keys are for server/auth_*.c" "$include<(cjose/|jansson|openssl/)" \
+    odata/*.[ch] config/*.[ch] storage/*.[ch] $(except server 'server/auth_[a-z]*\.[ch]')
 refuse "odata/ knows neither clock nor files nor sockets" \
     "\b(time|clock_gettime|gettimeofday|fopen|open|socket|rand|random|getenv)\(" odata/*.[ch]
 refuse "functions that STYLE refuses" "\b(strcpy|strcat|sprintf|vsprintf|strtok|atoi|alloca|system)\(" \

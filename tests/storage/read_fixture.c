@@ -133,7 +133,7 @@ static void on_wake(void *ctx)
 bool reader_open(struct reader *r, struct fixture *f, const struct sql_read *sql)
 {
     *r = (struct reader){.f = f, .in_call = true};
-    const struct db_read_options options = {.wake = on_wake, .ctx = r};
+    const struct db_read_options options = {.wake = on_wake, .ctx = r, .rights = f->rights};
     bool ok = db_read_open(f->pool, sql, &options, &r->read, &r->err);
     r->in_call = false;
     return ok;

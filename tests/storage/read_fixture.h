@@ -28,6 +28,7 @@ struct fixture {
     unsigned cancels;
     unsigned stales;
     unsigned notices;
+    const struct db_rights *rights; /* of the readers that are opened next */
 };
 
 /* Pool options that suit most tests. */

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/db_rights.h"
+
+#include <assert.h>
+
+#include "odata/compiler.h"
+#include "odata/str.h"
+
+/* What SET LOCAL ROLE does, by parameter; and the name under which PostgREST hands over claims. */
+static const char text[] = "SELECT pg_catalog.set_config('role', $1, true),"
+                           " pg_catalog.set_config('request.jwt.claims', $2, true)";
+
+uint64_t db_rights_hash(const struct db_rights *rights, const char *statement)
+{
+    uint64_t hash = str_hash(str_from(statement));
+    return rights == NULL ? hash : str_hash_more(hash, str_from(rights->role));
+}
+
+void db_rights_send(const struct db_rights *rights, struct conn *conn, struct conn_client *client,
+                    void *arg)
+{
+    if (conn->rights_id == db_rights_id(rights)) {
+        return;
+    }
+    assert(rights != NULL); /* the pool ends the group of others before it seats the login role */
+    const char *params[] = {rights->role, rights->claims};
+    const struct sql_statement statement = {
+        .text = text, .params = params, .param_count = ARRAY_SIZE(params)};
+    conn->rights_id = rights->id;
+    conn_send(conn, client, arg, &statement, str_hash(str_from(text)), PLAN_ANY);
+}

@@ -1,0 +1,221 @@
+"""Who may do what: credentials, roles and row-level security."""
+import base64
+import hashlib
+import hmac
+import json
+import os
+import signal
+import threading
+import time
+
+from support import Wire, check_error_body, get, need, wait_for
+
+SECRET = "a secret of the tests, 32 bytes or more"
+OTHER = "another secret of the tests, 32 bytes or more"
+RULES = {"jwt-issuer": "https://issuer.example", "jwt-audience": ["sluice"]}
+
+# Rows of two owners: by role, and within a role by a claim. Notes have policies of their own.
+OWNED = """
+DO $$ DECLARE r text; BEGIN
+    FOREACH r IN ARRAY ARRAY['auth_anon', 'auth_a', 'auth_b'] LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = r) THEN EXECUTE 'CREATE ROLE ' || r; END IF;
+    END LOOP; END $$;
+CREATE TABLE docs (id int PRIMARY KEY, owner text, who text, secret text);
+INSERT INTO docs SELECT g, CASE g % 2 WHEN 0 THEN 'auth_a' ELSE 'auth_b' END, 'w' || g % 4, 's' || g
+    FROM generate_series(1, 400) g;
+CREATE TABLE notes (id int PRIMARY KEY, doc_id int REFERENCES docs, owner text);
+INSERT INTO notes SELECT g, 1 + (g - 1) / 4, CASE g % 2 WHEN 0 THEN 'auth_a' ELSE 'auth_b' END
+    FROM generate_series(1, 1600) g;
+CREATE INDEX ON notes (doc_id);
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON docs USING (owner = current_user
+    AND (current_setting('request.jwt.claims', true)::json->>'who' IS NULL
+         OR who = current_setting('request.jwt.claims', true)::json->>'who'));
+CREATE POLICY own ON notes USING (owner = current_user);
+CREATE TABLE news (id int PRIMARY KEY, text text);
+INSERT INTO news VALUES (1, 'all may read this');
+GRANT SELECT ON docs, notes, news TO auth_a, auth_b;
+GRANT SELECT ON news TO auth_anon;
+"""
+
+
+def part(data):
+    data = data if isinstance(data, bytes) else json.dumps(data).encode()
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def token(role, secret=SECRET, **claims):
+    content = {"iss": "https://issuer.example", "aud": "sluice", "exp": int(time.time()) + 600, "role": role}
+    content.update(claims)
+    signed = part({"alg": "HS256"}) + "." + part(content)
+    return signed + "." + part(hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest())
+
+
+def bearer(*args, **claims):
+    return [("Authorization", "Bearer " + token(*args, **claims))]
+
+
+class Keys:
+    """A file with the secret, which can be given another one."""
+
+    def __init__(self, env):
+        self.path = f"{env.postgres.data}/../jwt-key-{os.getpid()}"
+        self.write(SECRET)
+
+    def write(self, secret):
+        with open(self.path, "w", encoding="ascii") as f:
+            f.write(secret + "\n")
+
+
+def start(env, settings=None, anonymous="auth_anon"):
+    keys = Keys(env)
+    config = {"jwt-keys": keys.path, "jwt-roles": ["auth_a", "auth_b", "boss=auth_a", "gone=auth_gone"], **RULES}
+    if anonymous:
+        config["anonymous-role"] = anonymous
+    config.update(settings or {})
+    return env.daemon(env.database(OWNED), config), keys
+
+
+def ids(response):
+    need(response.status == 200, f"{response.status}: {response.body[:300]!r}")
+    return [int(row["id"]) for row in response.json()["value"]]
+
+
+def refused(response, status, code):
+    need(response.status == status, f"{response.status} instead of {status}: {response.body[:300]!r}")
+    check_error_body(response)
+    need(response.json()["error"]["code"] == code, f"its code: {response.body[:200]!r}")
+    return response
+
+
+def test_a_token_gives_its_role_everywhere(env):
+    daemon, _ = start(env)
+    for role, rest in (("auth_a", 0), ("auth_b", 1), ("boss", 0)):
+        mine = [i for i in range(1, 401) if i % 2 == rest]
+        as_role = bearer(role)
+        for _ in range(3):  # a stream first, then what is known to be short, then what is shared
+            need(ids(get(daemon, "/docs?$orderby=id", as_role)) == mine, f"{role}: a stream")
+            need(ids(get(daemon, "/docs?$orderby=id&$top=5", as_role)) == mine[:5], f"{role}: a page")
+            need(get(daemon, "/docs/$count", as_role).text() == "200", f"{role}: the count")
+            need(get(daemon, f"/docs({mine[3]})", as_role).status == 200, f"{role}: its own row")
+            need(get(daemon, f"/docs({mine[3] + 1})", as_role).status == 404, f"{role}: a row of others")
+            page = get(daemon, "/docs?$count=true&$top=1", as_role).json()
+            need(page["@odata.count"] == 200, f"{role}: the count with rows: {page}")
+            oracle = get(daemon, "/docs?$filter=secret eq 's3' or secret eq 's4'&$select=id".replace(" ", "%20"), as_role)
+            need(ids(oracle) == [4 - rest], f"{role}: a filter sees its own rows only: {oracle.body!r}")
+            groups = get(daemon, "/docs?$apply=aggregate($count%20as%20n)", as_role).json()["value"]
+            need(groups[0]["n"] == 200, f"{role}: $apply: {groups}")
+            rows = get(daemon, "/docs?$expand=notes&$orderby=id&$top=50", as_role).json()["value"]
+            need(all(int(n["id"]) % 2 == rest for row in rows for n in row["notes"]), f"{role}: expanded rows of others")
+            need(sum(len(row["notes"]) for row in rows) == 100, f"{role}: all its own expanded rows")
+            inner = get(daemon, "/docs?$filter=notes/any(n:n/id%20gt%200)&$orderby=id&$select=id", as_role)
+            need(ids(inner) == mine, f"{role}: any()")
+
+
+def test_claims_reach_the_policies(env):
+    daemon, _ = start(env)
+    for _ in range(3):
+        need(ids(get(daemon, "/docs?$orderby=id&$top=3", bearer("auth_a", who="w2"))) == [2, 6, 10], "one claim")
+        need(ids(get(daemon, "/docs?$orderby=id&$top=3", bearer("auth_a", who="w0"))) == [4, 8, 12], "another one")
+        need(ids(get(daemon, "/docs?$top=3", bearer("auth_a", who="x' OR 'a'='a"))) == [], "a claim is a value")
+
+
+def test_who_has_no_credentials(env):
+    daemon, _ = start(env)
+    need(ids(get(daemon, "/news")) == [1], "anonymous-role reads what it may")
+    need(get(daemon, "/docs").status in (403, 404), "and nothing else")
+    closed, _ = start(env, anonymous=None)
+    for target in ("/", "/$metadata", "/news", "/news(1)", "/nowhere", "/$openapi"):
+        answer = refused(get(closed, target), 401, "Unauthorized")
+        need(answer.header("WWW-Authenticate") == 'Bearer realm="sluice"', f"its challenge: {answer.headers}")
+    need("Authorization" in get(closed, "/news", bearer("auth_a")).header("Vary"), "Vary names Authorization")
+    need(get(closed, "/healthz").status == 200, "the health of the service is told to everybody")
+    preflight = get(closed, "/news", method="OPTIONS")
+    need(preflight.status == 204, f"OPTIONS needs no credentials: {preflight.status}")
+
+
+def test_what_is_refused(env):
+    daemon, _ = start(env)
+    now = int(time.time())
+    bad = {
+        "another key": bearer("auth_a", OTHER),
+        "expired": bearer("auth_a", exp=now - 60),
+        "not yet": bearer("auth_a", nbf=now + 60),
+        "another issuer": bearer("auth_a", iss="https://evil.example"),
+        "another audience": bearer("auth_a", aud="other"),
+        "no token": [("Authorization", "Bearer ")],
+        "rubbish": [("Authorization", "Bearer a.b.c")],
+        "no signature": [("Authorization", "Bearer " + token("auth_a").rsplit(".", 1)[0] + ".")],
+        "two tokens": [("Authorization", f"Bearer {token('auth_a')} {token('auth_b')}")],
+    }
+    for name, headers in bad.items():
+        answer = refused(get(daemon, "/news", headers), 401, "InvalidToken")
+        need("invalid_token" in answer.header("WWW-Authenticate"), f"{name}: its challenge")
+    refused(get(daemon, "/news", [("Authorization", "Basic YTpi")]), 401, "Unauthorized")
+    refused(get(daemon, "/news", [("Authorization", "Bearer")]), 401, "InvalidToken")
+    twice = get(daemon, "/news", bearer("auth_a") + bearer("auth_b"))
+    refused(twice, 400, "BadHeader")
+    for role in ("postgres", "auth_anon", "none", "", None, ["x"], {"a": 1}):
+        refused(get(daemon, "/news", bearer(role)), 403, "Forbidden")
+    need(ids(get(daemon, "/docs?$top=1&$orderby=id", bearer(["x", "auth_b", "auth_a"]))) == [1], "the first that is listed")
+    log = daemon.log()
+    for secret in (SECRET, token("auth_a").split(".")[1][:20]):
+        need(secret not in log, "nothing of a secret or token is logged")
+
+
+def test_a_role_that_the_database_does_not_give(env):
+    daemon, _ = start(env)
+    for _ in range(3):
+        refused(get(daemon, "/news", bearer("gone")), 403, "Forbidden")
+        refused(get(daemon, "/news(1)", bearer("gone")), 403, "Forbidden")
+        need(ids(get(daemon, "/docs?$top=1&$orderby=id", bearer("auth_b"))) == [1], "others go on")
+
+
+def test_keys_are_read_again(env):
+    daemon, keys = start(env)
+    need(get(daemon, "/docs(2)", bearer("auth_a")).status == 200, "the first key")
+    refused(get(daemon, "/docs(2)", bearer("auth_a", OTHER)), 401, "InvalidToken")
+    keys.write(OTHER)
+    daemon.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: get(daemon, "/docs(2)", bearer("auth_a", OTHER)).status == 200, 10, "the new key is taken")
+    wait_for(lambda: get(daemon, "/docs(2)", bearer("auth_a")).status == 401, 10, "what was known by the old one is not")
+    keys.write("short")
+    daemon.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: "credentials_not_reloaded" in daemon.log(), 10, "a bad file is told")
+    need(get(daemon, "/docs(2)", bearer("auth_a", OTHER)).status == 200, "and the old one stays")
+
+
+def test_roles_at_once_do_not_mix(env):
+    """Many clients of several roles and claims share few connections; each gets its own rows only."""
+    daemon, _ = start(env, {"db-pool-size": 3, "workers": 1})
+    callers = [("auth_a", {}, lambda i: i % 2 == 0), ("auth_b", {}, lambda i: i % 2 == 1),
+               ("auth_a", {"who": "w2"}, lambda i: i % 4 == 2), ("auth_b", {"who": "w3"}, lambda i: i % 4 == 3)]
+    wrong = []
+
+    def read(number):
+        role, claims, owns = callers[number % len(callers)]
+        header = bearer(role, **claims)
+        try:
+            with Wire(daemon, 60) as wire:
+                for n in range(120):
+                    i = (number * 37 + n * 11) % 400 + 1
+                    target = (f"/docs({i})", f"/docs?$filter=id%20eq%20{i}", f"/docs?$top=5&$skip={n}&$orderby=id",
+                              f"/docs?$filter=id%20le%20{i}&$orderby=id&$expand=notes&$top=8")[n % 4 if n % 10 else 3]
+                    wire.request("GET", target, header)
+                    answer = wire.response()
+                    if target.startswith("/docs("):
+                        good = answer.status == (200 if owns(i) else 404)
+                    else:
+                        good = answer.status == 200 and all(owns(k) for k in ids(answer))
+                    if not good:
+                        wrong.append((role, claims, target, answer.status, answer.body[:200]))
+        except Exception as e:  # a thread's failure is the test's
+            wrong.append((role, claims, repr(e)))
+
+    threads = [threading.Thread(target=read, args=(n,)) for n in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    need(not wrong, f"{len(wrong)} wrong answers, such as {wrong[:2]}")
