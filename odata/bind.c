@@ -234,6 +234,11 @@ bool bind_request(struct arena *a, const struct bind_options *options,
         !check_schema_version(&b, query) || !check_fit(&b, query, kind_of(&bound))) {
         return false;
     }
+    if (bound.read != NULL && bound.read->type->crossjoin &&
+        (query->compute_count > 0 || query->apply != NULL)) {
+        const char *name = query->apply != NULL ? "$apply" : "$compute";
+        return odata_error_not_implemented(err, name, "%s of $crossjoin is not implemented", name);
+    }
     if (bound.read != NULL && bound.read->filter != NULL &&
         (query->compute_count > 0 || query->apply != NULL)) {
         return odata_error_not_implemented(

@@ -328,6 +328,10 @@ static void put_fragment(struct binder *b, struct bytes *out, const struct bound
             bytes_put_str(out, path->kind == PLAN_ENTITY ? STR("$ref") : STR("Collection($ref)"));
             break;
         }
+        if (path->read->type->crossjoin) {
+            BYTES_PUT_LITERAL(out, "Collection(Edm.ComplexType)");
+            break;
+        }
         put_name(out, path->read->type->set->name);
         if (q->apply != NULL) {
             put_applied_list(b, out, q, path->read);

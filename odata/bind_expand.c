@@ -22,6 +22,13 @@ static size_t depth_limit(const struct binder *b)
     return limit == 0 || limit > LIMIT_EXPAND_DEPTH - 2 ? LIMIT_EXPAND_DEPTH - 2 : limit;
 }
 
+/* The row that the navigation starts at is, or hangs on, the one that $it stands for; and that one
+   has a key by which the rows of the navigation can be told of it. */
+static bool is_it_near(const struct binder *b, const struct expanding *x)
+{
+    return x->source->root == b->it && !b->it->type->crossjoin;
+}
+
 static bool option_fails(struct binder *b, const struct expanding *x, const char *option)
 {
     return bind_fail(b, &clause_expand, x->offset, "%s does not fit '%.*s'", option,
@@ -34,6 +41,10 @@ static bool check_options(struct binder *b, const struct expanding *x)
     const struct query *q = x->options;
     if (!bind_refuse_later(b, q)) {
         return false;
+    }
+    if (q->compute_count > 0 && x->navigation->crossed) {
+        return odata_error_not_implemented(b->err, "$compute",
+                                           "$compute below $crossjoin is not implemented");
     }
     bool rows = x->navigation->collection && !x->count; /* there are rows to choose among */
     const struct {
@@ -173,7 +184,7 @@ static uint64_t page_rows(const struct binder *b, const struct expanding *x,
 static bool bind_choice(struct binder *b, const struct expanding *x, const struct query *q,
                         struct expansion *made, struct read *read)
 {
-    bool it_is_near = x->source->root == b->it;
+    bool it_is_near = is_it_near(b, x);
     if (!bind_rows_condition(b, read->source, q, it_is_near, &read->filter)) {
         return false;
     }

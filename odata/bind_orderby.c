@@ -47,18 +47,30 @@ static bool bind_item(struct binder *b, const struct scope *s, const struct orde
     return true;
 }
 
+/* Rows of $crossjoin are told apart by the keys of all of their sets. */
+static size_t count_crossed_keys(const struct source *root)
+{
+    size_t count = 0;
+    for (const struct source *j = root->joined; root->type->crossjoin && j != NULL; j = j->next) {
+        count += j->via->crossed ? j->type->key.count : 0;
+    }
+    return count;
+}
+
 bool bind_order(struct binder *b, const struct scope *s, const struct query *q, bool total,
                 struct read *read)
 {
     const struct derived *d = s->root->derived;
     const struct key *key = d != NULL && d->unique != NULL ? d->unique : &s->root->type->key;
     size_t sorted_count = d == NULL ? 0 : d->sorted_count;
+    size_t crossed_count = total ? count_crossed_keys(s->root) : 0;
     if (q->orderby_count > LIMIT_ORDERBY_ITEMS) {
         return odata_error_set(b->err, 400, ODATA_CODE_REQUEST_TOO_COMPLEX, "$orderby",
                                "$orderby has more than %d items", (int)LIMIT_ORDERBY_ITEMS);
     }
     read->order =
-        ARENA_ARRAY(b->arena, q->orderby_count + 1 + sorted_count + key->count, struct bound_order);
+        ARENA_ARRAY(b->arena, q->orderby_count + 1 + sorted_count + key->count + crossed_count,
+                    struct bound_order);
     if (read->order == NULL) {
         return arena_fail(b->arena, b->err);
     }
@@ -77,6 +89,14 @@ bool bind_order(struct binder *b, const struct scope *s, const struct query *q, 
     for (size_t i = 0; i < sorted_count; i++) {
         if (!add_property(b, s->root, &d->sorted[i], read)) {
             return false;
+        }
+    }
+    for (struct source *j = s->root->joined; crossed_count > 0 && j != NULL; j = j->next) {
+        for (size_t i = 0; j->via->crossed && i < j->type->key.count; i++) {
+            const struct sorted item = {j->type->key.properties[i], false};
+            if (!add_property(b, j, &item, read)) {
+                return false;
+            }
         }
     }
     for (size_t i = 0; total && i < key->count; i++) {

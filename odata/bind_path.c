@@ -52,13 +52,12 @@ static bool bind_other(struct walk *w, const struct segment *s)
         return not_here(w, "$entity");
     case SEGMENT_ALL:
         return not_here(w, "$all");
-    case SEGMENT_CROSSJOIN:
-        return not_here(w, "$crossjoin");
     case SEGMENT_QUERY:
         return not_here(w, "$query");
     case SEGMENT_FILTER:
     case SEGMENT_EACH:
         return bad_path(w, s, "a collection must stand before this");
+    case SEGMENT_CROSSJOIN:
     case SEGMENT_NAME:
     case SEGMENT_COUNT:
     case SEGMENT_VALUE:
@@ -113,10 +112,16 @@ static bool bind_set(struct walk *w, const struct segment *s)
     if (str_ieq(s->name, STR("metadata"))) {
         return not_found(w, "no entity set '%.*s'; the model is at $metadata", STR_ARG(s->name));
     }
-    struct str meant = model_suggest_set(m, s->name);
-    return meant.len > 0 ? not_found(w, "no entity set '%.*s'; did you mean '%.*s'?",
-                                     STR_ARG(bind_clip(s->name)), STR_ARG(bind_clip(meant)))
-                         : not_found(w, "no entity set '%.*s'", STR_ARG(bind_clip(s->name)));
+    return bind_fail_set(w->b, s->name);
+}
+
+static bool bind_cross(struct walk *w, const struct segment *s)
+{
+    struct source *source = bind_crossjoin(w->b, s);
+    w->steps[w->count++] = (struct path_step){.source = source};
+    w->out->read->source = source;
+    w->b->it = source;
+    return source != NULL;
 }
 
 static bool fail_member(struct walk *w, const struct segment *s)
@@ -273,6 +278,9 @@ static bool bind_ref_end(struct walk *w, const struct segment *s)
     if (w->value != NULL) {
         return bad_path(w, s, "$ref of a property");
     }
+    if (type_now(w)->crossjoin) {
+        return bad_path(w, s, "$ref of a cross join, whose rows have no id");
+    }
     w->out->ref = true;
     return true;
 }
@@ -312,7 +320,7 @@ static bool bind_segment(struct walk *w, const struct segment *s)
         return bind_set(w, s);
     }
     if (w->count == 0) {
-        return bind_other(w, s);
+        return s->kind == SEGMENT_CROSSJOIN ? bind_cross(w, s) : bind_other(w, s);
     }
     switch (s->kind) {
     case SEGMENT_NAME:

@@ -375,6 +375,16 @@ struct bound_path {
 bool bind_path(struct binder *b, const struct resource_path *path,
                struct bound_path *out) NODISCARD;
 
+/* bind_crossjoin.c */
+
+/*
+ * The rows of $crossjoin(A,B), with their sets joined. NULL fills err: 404 for a set that is not
+ * there, 400 for one that is named twice.
+ */
+struct source *bind_crossjoin(struct binder *b, const struct segment *s) NODISCARD;
+/* 404, with what was perhaps meant. Returns false. */
+bool bind_fail_set(struct binder *b, struct str name);
+
 /* bind_context.c */
 
 /* The context URL's fragment (Protocol 10). */

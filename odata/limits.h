@@ -43,6 +43,8 @@ enum {
     LIMIT_SQL_PARAMS = 60000,
     /* A skip token, before base64url: the order values and the key of one row. */
     LIMIT_SKIP_TOKEN_BYTES = 8 * 1024,
+    /* Sets of one $crossjoin. PostgreSQL tries all orders of so many joins (join_collapse_limit). */
+    LIMIT_CROSSJOIN_SETS = 8,
 };
 
 #endif

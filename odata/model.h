@@ -115,6 +115,7 @@ struct navigation {
     bool dependent;                /* this side holds the foreign key: ReferentialConstraint */
     /* Made for a request. */
     bool embedded;             /* the target's columns stand in the row of the source */
+    bool crossed;              /* to each row of the target's set: $crossjoin */
     bool expanded;             /* written unless $expand says otherwise */
     uint64_t structures;       /* as in struct property */
     const struct nested *made; /* what the targets come out of; NULL: they are those of the model */
@@ -170,6 +171,7 @@ struct entity_type {
     uint32_t oid;          /* pg_class.oid */
     /* Made for a request ($apply). */
     bool transient;                   /* rows without an id */
+    bool crossjoin;                   /* $crossjoin: nothing but a navigation to each of its sets */
     const struct property *structure; /* its value says which members a row has; NULL: all */
     size_t structure_count;
     uint64_t identified; /* bit i: rows of structure i have an id; 0: all, unless transient */

@@ -65,7 +65,6 @@ bool route_check_segments(const struct resource_path *path, struct odata_error *
     } missing[] = {
         {SEGMENT_BATCH, "$batch"},
         {SEGMENT_ALL, "$all"},
-        {SEGMENT_CROSSJOIN, "$crossjoin"},
     };
     for (size_t i = 0; i < path->count; i++) {
         for (size_t k = 0; k < ARRAY_SIZE(missing); k++) {

@@ -80,6 +80,19 @@ static bool make_link(const struct shaping *s, const char *slash, struct str suf
     return true;
 }
 
+/* A set of $crossjoin that is not expanded: its entity's URL, in whatever metadata (URL Conventions
+   4.15). */
+static bool add_crossed(struct shaping *s, const struct navigation *n)
+{
+    const struct source *row = s->source;
+    struct shaping joined = *s;
+    for (joined.source = row->joined; joined.source->via != n;) {
+        joined.source = joined.source->next;
+    }
+    struct member *m = add_member(s, MEMBER_LINK);
+    return put_label(s, m, n->name, "navigationLink") && make_link(&joined, "", STR(""), &m->link);
+}
+
 static bool add_link(struct shaping *s, struct str name, const char *annotation, const char *slash,
                      struct str suffix)
 {
@@ -91,6 +104,9 @@ static bool add_link(struct shaping *s, struct str name, const char *annotation,
 static bool add_entity_metadata(struct shaping *s)
 {
     const struct entity_type *type = s->source->type;
+    if (type->crossjoin) {
+        return true; /* a complex value */
+    }
     if (type->transient) {
         if (type->set == NULL) {
             return true; /* a part of such a row */
@@ -320,7 +336,7 @@ static bool add_expansion(struct shaping *s, const struct expansion *x)
     if (x->count_only) {
         return true;
     }
-    if (x->navigation->embedded && !x->navigation->nullable) {
+    if ((x->navigation->embedded || x->navigation->crossed) && !x->navigation->nullable) {
         return add_embedded(s, x);
     }
     if (!x->navigation->collection) {
@@ -357,6 +373,9 @@ static bool add_members(struct shaping *s, const struct selection *selection)
         s->structures = n->structures;
         if (s->full && !type->transient && n->made == NULL && is_linked(selection, n) &&
             !add_navigation_links(s, n)) {
+            return false;
+        }
+        if (x == NULL && n->crossed && is_linked(selection, n) && !add_crossed(s, n)) {
             return false;
         }
         if (x != NULL && !add_expansion(s, x)) {

@@ -3,7 +3,9 @@
 
 void sql_put_table(struct sql *s, const struct source *source)
 {
-    if (source->shared != NULL) {
+    if (source->type->crossjoin) {
+        SQL_PUT(s, "(SELECT)");
+    } else if (source->shared != NULL) {
         sql_put_alias(s, 'w', source->shared->number);
     } else if (source->derived != NULL) {
         bytes_put_char(s->out, '(');
@@ -66,6 +68,11 @@ void sql_put_join_on(struct sql *s, const struct navigation *n, const struct sou
 void sql_put_joins(struct sql *s, const struct source *root, bool only_filter)
 {
     for (const struct source *j = root->joined; j != NULL; j = j->next) {
+        if (j->via->crossed) {
+            SQL_PUT(s, " CROSS JOIN ");
+            sql_put_table(s, j);
+            continue;
+        }
         if (j->embedded || (only_filter && !j->in_filter)) {
             continue;
         }

@@ -25,6 +25,7 @@ TARGETS = [
     ("/g?$expand=p($select=id)", lambda r: sum(len(g["p"]) for g in r.json()["value"]) == 3000),
     ("/p?$expand=g_&$top=50", lambda r: r.status == 400),
     ("/p/$count", lambda r: r.text() == "3000"),
+    ("/$crossjoin(g,p)?$filter=g/id eq p/g&$expand=g&$top=30", lambda r: len(r.json()["value"]) == 30),
     ("/g(3)/p?$count=true", lambda r: len(r.json()["value"]) == 60),
     ("/$metadata", lambda r: r.text().rstrip().endswith("</edmx:Edmx>")),
     ("/", lambda r: len(r.json()["value"]) == 2),

@@ -91,7 +91,7 @@ def test_a_slow_reader_costs_constant_memory(env):
 def test_the_size_of_a_result_does_not_show_in_memory(env):
     daemon = start(env)
     daemon.memory_can_be_judged()
-    for target in ("/big", "/big?$format=csv", "/big?$format=ndjson"):
+    for target in ("/big", "/big?$format=csv", "/big?$format=ndjson", "/$crossjoin(big)?$expand=big"):
         with begin_stream(daemon, target, receive_buffer=None) as wire:
             need(wire.take(1_000_000), f"{target}: no body")
             early = daemon.rss_kib()

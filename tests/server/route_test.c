@@ -56,9 +56,9 @@ static const struct segment_row {
     enum segment_kind kind;
     bool ok;
 } segment_rows[] = {
-    {"a name", SEGMENT_NAME, true},           {"$count", SEGMENT_COUNT, true},
-    {"$batch", SEGMENT_BATCH, false},         {"$all", SEGMENT_ALL, false},
-    {"$crossjoin", SEGMENT_CROSSJOIN, false}, {"$entity", SEGMENT_ENTITY, true},
+    {"a name", SEGMENT_NAME, true},          {"$count", SEGMENT_COUNT, true},
+    {"$batch", SEGMENT_BATCH, false},        {"$all", SEGMENT_ALL, false},
+    {"$crossjoin", SEGMENT_CROSSJOIN, true}, {"$entity", SEGMENT_ENTITY, true},
 };
 
 START_TEST(names_what_is_missing)
