@@ -35,6 +35,7 @@ static void document_free(struct document *d)
 {
     model_release(d->model);
     bytes_fini(&d->openapi.body);
+    pthread_mutex_destroy(&d->openapi_lock);
     for (int v = 0; v < DOCUMENT_VERSIONS; v++) {
         for (int f = 0; f < DOCUMENT_FORMS; f++) {
             bytes_fini(&d->metadata[v][f].body);
@@ -61,8 +62,12 @@ static bool make_openapi(struct document *d)
     snprintf(t->etag, sizeof(t->etag), "W/\"%016llx-openapi\"",
              (unsigned long long)d->model->fingerprint);
     t->content_type = "application/json";
+    if (bytes_failed(&t->body)) {
+        bytes_fini(&t->body);
+        return false;
+    }
     shrink(&t->body);
-    return !bytes_failed(&t->body);
+    return true;
 }
 
 static bool make_metadata(struct document *d, enum odata_version version, int form)
@@ -87,7 +92,8 @@ bool document_new(struct model *model, struct document **out_document, struct od
     }
     atomic_init(&d->references, 1);
     d->model = model;
-    bool made = make_openapi(d);
+    pthread_mutex_init(&d->openapi_lock, NULL);
+    bool made = true;
     for (int v = 0; v < DOCUMENT_VERSIONS; v++) {
         for (int f = 0; f < DOCUMENT_FORMS; f++) {
             made = made && make_metadata(d, (enum odata_version)v, f);
@@ -106,6 +112,19 @@ const struct document_text *document_metadata(const struct document *d, enum oda
                                               enum media media)
 {
     return &d->metadata[version][media == MEDIA_JSON];
+}
+
+bool document_openapi(struct document *d, const struct document_text **out_text,
+                      struct odata_error *err)
+{
+    pthread_mutex_lock(&d->openapi_lock);
+    bool made = d->openapi.body.len > 0 || make_openapi(d);
+    pthread_mutex_unlock(&d->openapi_lock);
+    if (!made) {
+        return odata_error_out_of_memory(err);
+    }
+    *out_text = &d->openapi;
+    return true;
 }
 
 struct document *document_retain(struct document *d)

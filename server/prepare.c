@@ -199,6 +199,20 @@ bool prepare(struct http_exchange *x, const struct service *s, const struct docu
            (!by_id || entity_id_check(out->plan, err));
 }
 
+bool prepare_openapi(struct http_exchange *x, const struct service *s,
+                     const struct document *document, struct str raw_query, struct prepared *out,
+                     struct odata_error *err)
+{
+    const struct resource_path root = {.count = 0}; /* a document takes the same options there */
+    const struct query_limits limits = {s->config->max_filter_depth, s->config->max_expand_depth};
+    struct query query;
+    memset(&query, 0, sizeof(query));
+    out->format = (struct response_format){.version = out->version, .media = MEDIA_JSON};
+    return query_parse(&x->arena, raw_query, &limits, &query, err) &&
+           negotiate(x, MEDIA_OF_DATA, &query, out, err) &&
+           bind_plan(x, document, s, out, &root, &query, err);
+}
+
 bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct str *out_url,
                       struct odata_error *err)
 {

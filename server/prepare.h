@@ -40,6 +40,11 @@ bool prepare(struct http_exchange *x, const struct service *s, const struct docu
              const struct route_target *target, struct prepared *out,
              struct odata_error *err) NODISCARD;
 
+/* The same for /$openapi: the options of any document, JSON only. */
+bool prepare_openapi(struct http_exchange *x, const struct service *s,
+                     const struct document *document, struct str raw_query, struct prepared *out,
+                     struct odata_error *err) NODISCARD;
+
 /* A value for feed_spec.next_url; "" for what has no next page. */
 bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct str *out_url,
                       struct odata_error *err) NODISCARD;

@@ -452,11 +452,18 @@ static bool may_read(struct request *r)
     return false;
 }
 
-static void start_openapi(struct request *r)
+static void start_openapi(struct request *r, struct str raw_query)
 {
-    if (may_read(r) && has_document(r)) {
-        respond_document(r, &r->document->openapi);
+    const struct document_text *text = NULL;
+    if (!may_read(r) || !has_document(r)) {
+        return;
     }
+    if (!prepare_openapi(r->x, r->env->service, r->document, raw_query, &r->p, &r->err) ||
+        !document_openapi(r->document, &text, &r->err)) {
+        respond_error(r);
+        return;
+    }
+    respond_document(r, text);
 }
 
 static void start_data(struct request *r, const struct route_target *target)
@@ -534,7 +541,7 @@ static void route(struct request *r)
         return;
     }
     if (where == ROUTE_OPENAPI) {
-        start_openapi(r);
+        start_openapi(r, target.raw_query);
     } else {
         start_data(r, &target);
     }
