@@ -33,7 +33,7 @@ struct acceptor {
 
 /*
  * A listening socket on host and port ("" = all interfaces, 0 = any free port). shared: several
- * sockets may listen there, and the kernel spreads the clients over them (SO_REUSEPORT).
+ * sockets may listen there, and the kernel spreads the clients over them by a hash (SO_REUSEPORT).
  * -1 fills reason.
  */
 int acceptor_bind(const char *host, uint16_t port, bool shared, char *reason, size_t reason_size);

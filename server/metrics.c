@@ -70,6 +70,8 @@ static const struct metric_row {
     {METRIC_LOG_DROPPED, "sluice_log_lines_dropped_total", "", "counter",
      "Log lines that nobody read in time.", FOLD_SUM},
     {METRIC_CONNECTIONS, "sluice_connections", "", "gauge", "Client connections now.", FOLD_SUM},
+    {METRIC_CONNECTIONS, "sluice_worker_connections_most", "", "gauge",
+     "Client connections of the worker that has the most.", FOLD_MOST},
     {METRIC_REQUESTS_RUNNING, "sluice_requests_running", "", "gauge", "Requests now.", FOLD_SUM},
     {METRIC_STREAMS_RUNNING, "sluice_streams_running", "", "gauge", "Streams now.", FOLD_SUM},
     {METRIC_DB_CONNECTED, "sluice_db_connections", "{state=\"connected\"}", "gauge",

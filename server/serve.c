@@ -33,7 +33,8 @@ struct server {
     struct log log;
     struct service service;
     struct control *control;
-    struct pool_budget *budget; /* outlives the workers */
+    struct pool_budget *budget; /* outlives the workers, as does spread */
+    struct spread *spread;
     struct auth_material *auth; /* NULL: no credentials are checked */
     struct worker **workers;
     struct metrics *metrics;
@@ -166,6 +167,7 @@ static bool start_workers(struct server *s)
             .admin_fd = i == 0 ? s->admin_fd : -1,
             .budget = s->budget,
             .auth = s->auth,
+            .spread = s->spread,
             .max_connections = (s->max_connections + s->worker_count - 1) / s->worker_count,
         };
         s->workers[i] = worker_start(&options, reason, sizeof(reason));
@@ -241,7 +243,8 @@ static bool start(struct server *s)
         log_end(&s->log);
     }
     s->budget = pool_budget_new(s->config->db_pool_size, s->worker_count);
-    if (s->budget == NULL) {
+    s->spread = spread_new(s->worker_count);
+    if (s->budget == NULL || s->spread == NULL) {
         return fail(s, "start_failed", "descriptors or memory are short");
     }
     if (!start_workers(s)) {
@@ -349,6 +352,7 @@ static void stop(struct server *s)
     }
     pool_budget_free(s->budget);
     auth_material_release(s->auth);
+    spread_free(s->spread);
     free(s->workers);
     free(s->listen_fds);
     free(s->metric_sets);

@@ -50,6 +50,7 @@ struct worker {
     struct pool *pool;
     struct acceptor acceptor;
     struct acceptor admin;
+    struct watch handed; /* clients that other workers have accepted */
     struct log log;
     struct request_env env;
     enum worker_state state;
@@ -109,10 +110,35 @@ static void on_notice(void *ctx, const char *text)
 
 /* Clients. */
 
+static void add_client(struct worker *w, int fd, const struct sockaddr *peer, socklen_t peer_len)
+{
+    http_add_client(w->http, fd, peer, peer_len, false);
+    spread_publish(w->options.spread, w->options.number, http_client_connections(w->http));
+}
+
 static void on_client(void *ctx, int fd, const struct sockaddr *peer, socklen_t peer_len)
 {
     struct worker *w = ctx;
-    http_add_client(w->http, fd, peer, peer_len, false);
+    struct spread_client client = {.fd = fd, .peer_len = peer_len};
+    memcpy(&client.peer, peer, peer_len);
+    if (!spread_pass(w->options.spread, w->options.number, &client)) {
+        add_client(w, fd, peer, peer_len);
+    }
+}
+
+static void take_handed(struct worker *w)
+{
+    struct spread_client client;
+    while (spread_take(w->options.spread, w->options.number, &client)) {
+        add_client(w, client.fd, (const struct sockaddr *)&client.peer, client.peer_len);
+    }
+}
+
+static void on_handed(struct watch *watch, unsigned events, int64_t now_ms)
+{
+    (void)events;
+    (void)now_ms;
+    take_handed(watch->owner);
 }
 
 static void on_admin_client(void *ctx, int fd, const struct sockaddr *peer, socklen_t peer_len)
@@ -157,6 +183,16 @@ static void abort_one(struct http_exchange *x, void *ctx)
     request_abort_for_drain(x);
 }
 
+/* Nobody is under way from another worker, nor will be. */
+static bool has_all_clients(struct worker *w)
+{
+    if (!spread_close(w->options.spread, w->options.number)) {
+        take_handed(w);
+        return spread_close(w->options.spread, w->options.number);
+    }
+    return true;
+}
+
 static void begin_drain(struct worker *w, int64_t now_ms)
 {
     worker_enter(w, WORKER_DRAINING);
@@ -192,7 +228,7 @@ static void advance(struct worker *w)
         auth_set_material(w->env.auth, auth);
     }
     int wanted = atomic_load(&w->wanted);
-    if (wanted >= WORKER_DRAINING && w->state == WORKER_RUNNING) {
+    if (wanted >= WORKER_DRAINING && w->state == WORKER_RUNNING && has_all_clients(w)) {
         begin_drain(w, now_ms);
     }
     if (w->state == WORKER_DRAINING && w->early_end_ms != 0 && now_ms >= w->early_end_ms) {
@@ -231,7 +267,8 @@ static int64_t turn_wait_ms(struct worker *w)
 {
     int64_t wait = http_wait_ms(w->http);
     int64_t most = w->log.out.len > 0 ? LOG_DELAY_MS : LONGEST_WAIT_MS;
-    if (w->state != WORKER_RUNNING || metrics_get(w->options.metrics, METRIC_READY) == 0) {
+    if (w->state != WORKER_RUNNING || atomic_load(&w->wanted) != WORKER_RUNNING ||
+        metrics_get(w->options.metrics, METRIC_READY) == 0) {
         most = LOG_DELAY_MS;
     }
     return wait < most ? wait : most;
@@ -272,6 +309,7 @@ static void *worker_main(void *arg)
         int64_t now_ms = loop_now_ms(w->loop);
         advance(w);
         http_run(w->http);
+        spread_publish(w->options.spread, w->options.number, http_client_connections(w->http));
         publish_gauges(w, now_ms);
         flush_log(w, now_ms);
         measure_turn(w, began_us);
@@ -378,7 +416,10 @@ static bool open_listeners(struct worker *w)
     w->admin = w->acceptor;
     w->admin.accepted = on_admin_client;
     w->admin.watch.fd = -1;
-    return acceptor_start(&w->acceptor, w->loop, w->options.listen_fd) &&
+    w->handed = (struct watch){
+        .fd = spread_fd(w->options.spread, w->options.number), .ready = on_handed, .owner = w};
+    return loop_watch(w->loop, &w->handed, WATCH_READ) &&
+           acceptor_start(&w->acceptor, w->loop, w->options.listen_fd) &&
            (w->options.admin_fd < 0 || acceptor_start(&w->admin, w->loop, w->options.admin_fd));
 }
 

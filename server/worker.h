@@ -17,6 +17,7 @@
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/service.h"
+#include "server/spread.h"
 #include "storage/pool_budget.h"
 
 struct worker;
@@ -29,6 +30,7 @@ struct worker_options {
     int admin_fd;               /* taken; -1 = none */
     struct pool_budget *budget; /* connections to PostgreSQL, of all workers */
     struct auth_material *auth; /* borrowed by the start; NULL: no credentials are checked */
+    struct spread *spread;      /* clients, of all workers */
     size_t max_connections;     /* of clients */
 };
 

@@ -199,6 +199,26 @@ def test_a_full_house_lets_others_in_when_one_leaves(env):
             wire.close()
 
 
+def test_workers_have_as_many_clients_each(env):
+    daemon = start(env, {"workers": 4})
+
+    def gauge(name):
+        lines = get(daemon, "/metrics", root="").text().splitlines()
+        return next(int(line.split()[-1]) for line in lines if line.startswith(name + " "))
+    wires = [Wire(daemon) for _ in range(160)]
+    try:
+        wait_for(lambda: gauge("sluice_connections") > 160, 5, "all are accepted")
+        most = gauge("sluice_worker_connections_most")
+        need(40 <= most <= 43, f"{most} of 160 clients are with one of four workers")
+        for i, wire in enumerate(wires):
+            wire.request("GET", f"/p({i + 1})")
+        for i, wire in enumerate(wires):
+            need(wire.response().json()["id"] == i + 1, "an answer to another request")
+    finally:
+        for wire in wires:
+            wire.close()
+
+
 def test_sigterm_lets_running_responses_end(env):
     daemon = start(env)
     with Wire(daemon, receive_buffer=16384) as wire, Wire(daemon) as idle:
