@@ -1,93 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/cursor.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "odata/limits.h"
+#include "storage/cursor_priv.h"
 #include "storage/row_width.h"
 
 enum {
-    /* Rows of the first FETCH while nothing is known of them: they may take long to compute, and their
-       first byte is to come soon. */
-    FIRST_ROWS = 4,
-    /* The same when their width is known from an earlier run. */
+    /* The rows of the first FETCH when their width is known from an earlier run. */
     FIRST_ROWS_KNOWN = 64,
-    MOST_ROWS = 10000,
-    /* Of those that are narrow as they are stored, at most 2 KB: compressed text of that size may be
-       50 times as long, in one batch, before rows come one at a time again. */
-    MOST_NARROW_ROWS = 256,
-    /* Parents of one child statement: enough to be worth its planning. */
-    MOST_PARENTS = 1024,
-    /* A batch may have so many times the rows of the one before it. */
-    GROWTH = 8,
-    MOST_ASKED = 2,
-    /* The keys of one batch of parents in text form. */
-    SCRATCH_LIMIT = 64 * 1024 * 1024,
-    /* Rows that come one at a time stay in the socket until they are wanted: a FETCH of them may have
-       so many times fetch_bytes, to be worth its planning. */
-    BY_ROW_FETCHES = 4,
     /* A batch of so many times fetch_bytes: from then on rows come one at a time. */
     WIDER = 8,
     /* What PostgreSQL sends for a row besides its values is about so much, for each of them. */
     FIELD_OVERHEAD = 17,
 };
 
-struct batch {
-    struct batch *next; /* in its cursor's line */
-    PGresult *res;
-    int rows;
-    int row;               /* the current one; -1 before the first */
-    int64_t next_ordinal;  /* of the row behind it; 0 = not read yet */
-    bool is_current;       /* rows are taken from it */
-    struct cursor *kids[]; /* one for each child level */
-};
-
-/* A FETCH in flight. */
-struct fetch {
-    int rows; /* that were asked for */
-    bool by_row;
-};
-
-struct cursor {
-    struct cursor_set *set;
-    struct cursor *all_prev; /* in the set's list */
-    struct cursor *all_next;
-    unsigned level;
-    unsigned serial;
-    struct batch *parent; /* the rows that it belongs to; NULL: level 0, or dropped */
-    struct batch *first;  /* the current one, then those that have come */
-    struct batch *last;
-    PGresult *row;                  /* by row: the current one, or the next one until it is taken */
-    bool row_is_new;                /* nobody has taken it yet */
-    int fetched;                    /* by row: of the first FETCH in flight, rows taken so far */
-    size_t fetched_bytes;           /* and their size */
-    struct fetch asked[MOST_ASKED]; /* in order */
-    unsigned asked_count;
-    unsigned arrived; /* batches behind the current one */
-    bool has_current; /* first is the current one */
-    bool ended;       /* no more rows will come */
-    bool dropped;     /* nobody wants its rows; freed with the last result */
-    bool closed;      /* CLOSE was sent */
-};
-
-struct cursor_level {
-    const struct sql_level *sql;
-    struct field *fields;
-    size_t kid_index;    /* its place among its parent's children */
-    int rows;            /* of the last FETCH that was measured, or to begin with */
-    size_t row_bytes;    /* of its rows, on average; 0 = not known */
-    struct batch *batch; /* where the current row stands; NULL = nowhere */
-};
-
 static void cursor_drop(struct cursor *c);
-static void cursor_open(struct cursor_set *set, unsigned level, struct batch *parent);
-
-static bool is_leaf(const struct cursor_set *set, unsigned level)
-{
-    return set->levels[level].sql->child_count == 0;
-}
 
 static void batch_free(struct cursor_set *set, unsigned level, struct batch *b)
 {
@@ -115,33 +43,6 @@ static void free_batches(struct cursor *c)
     c->has_current = false;
 }
 
-/* The text in scratch is complete. */
-static bool end_text(struct cursor_set *set)
-{
-    bytes_put_char(&set->scratch, '\0');
-    set->out_of_memory = set->out_of_memory || bytes_failed(&set->scratch);
-    set->unsynced = set->unsynced || !set->out_of_memory;
-    return !set->out_of_memory;
-}
-
-static void send_text(struct cursor_set *set, void *arg, const char *const *params, size_t count)
-{
-    if (end_text(set)) {
-        conn_send_once(set->conn, set->client, arg, set->scratch.ptr, params, count);
-    }
-}
-
-static void send_close(struct cursor *c)
-{
-    if (c->closed || c->set->conn == NULL || c->level == 0) {
-        return; /* level 0's cursor ends with its transaction */
-    }
-    c->closed = true;
-    bytes_clear(&c->set->scratch);
-    bytes_format(&c->set->scratch, "CLOSE c%u_%u", c->level, c->serial);
-    send_text(c->set, &c->set->ignored, NULL, 0);
-}
-
 static void cursor_free(struct cursor *c)
 {
     struct cursor_set *set = c->set;
@@ -160,124 +61,10 @@ static void cursor_drop(struct cursor *c)
     c->parent = NULL;
     c->dropped = true;
     free_batches(c);
-    send_close(c);
+    cursor_close(c);
     if (c->asked_count == 0 || c->set->conn == NULL) {
         cursor_free(c);
     }
-}
-
-/* How many batches it may have asked for, behind its current one. */
-static unsigned most_asked(const struct cursor *c)
-{
-    if (c->set->is_single) {
-        return MOST_ASKED;
-    }
-    bool ahead = c->parent != NULL && !c->parent->is_current;
-    bool is_measured = c->set->levels[c->level].row_bytes > 0;
-    return ahead || !is_measured || !is_leaf(c->set, c->level) ? 1 : MOST_ASKED;
-}
-
-/* As many as make the bytes of a FETCH, when they are like those before them. */
-static int rows_to_ask(const struct cursor *c, bool by_row)
-{
-    const struct cursor_level *l = &c->set->levels[c->level];
-    size_t most = !is_leaf(c->set, c->level)     ? MOST_PARENTS
-                  : c->set->is_single && !by_row ? MOST_NARROW_ROWS
-                                                 : MOST_ROWS;
-    size_t grown = (size_t)l->rows * GROWTH;
-    size_t rows = c->asked_count == 0 ? (size_t)l->rows : grown;
-    if (l->row_bytes > 0) {
-        rows = c->set->fetch_bytes * (by_row ? BY_ROW_FETCHES : 1) / l->row_bytes;
-        rows = rows > grown ? grown : rows;
-    }
-    rows = rows > most ? most : rows;
-    return rows == 0 ? 1 : (int)rows;
-}
-
-static void ask(struct cursor *c)
-{
-    struct cursor_set *set = c->set;
-    while (!c->ended && !c->dropped && !set->out_of_memory &&
-           c->asked_count + c->arrived < most_asked(c)) {
-        bool by_row = set->is_single && set->width != ROW_WIDTH_NARROW;
-        int rows = rows_to_ask(c, by_row);
-        if (c->asked_count > 0 && set->unsynced) {
-            conn_ask_flush(set->conn); /* the rows of the first must not wait for the second's */
-        }
-        bytes_clear(&set->scratch);
-        bytes_format(&set->scratch, "FETCH %d c%u_%u", rows, c->level, c->serial);
-        if (!by_row) {
-            send_text(set, c, NULL, 0);
-        } else if (end_text(set)) {
-            conn_send_by_row(set->conn, set->client, c, set->scratch.ptr);
-        }
-        c->asked[c->asked_count++] = (struct fetch){.rows = rows, .by_row = by_row};
-    }
-}
-
-/* What a FETCH has brought tells how many rows to ask for. */
-static void measure(struct cursor_set *set, unsigned level, size_t bytes, int rows)
-{
-    struct cursor_level *l = &set->levels[level];
-    l->rows = rows;
-    l->row_bytes = bytes / (size_t)rows + 1;
-    if (level == 0) {
-        set->rows += (uint64_t)rows;
-        set->rows_bytes += bytes;
-    }
-}
-
-/* A FETCH by row is over, and its columns tell whether the next may come as a whole. */
-static void judge_width(struct cursor_set *set, const PGresult *res)
-{
-    if (set->width_is_known) {
-        return;
-    }
-    set->width_is_known = true;
-    enum row_width width = row_width_of(res, &set->scratch);
-    if (width != ROW_WIDTH_ASK) {
-        set->width = width;
-        return;
-    }
-    const char *params[] = {set->scratch.ptr};
-    const struct sql_statement question = {
-        .text = ROW_WIDTH_QUESTION, .params = params, .param_count = ARRAY_SIZE(params)};
-    conn_send(set->conn, set->client, &set->width, &question,
-              str_hash(str_from(question.text)), PLAN_ANY);
-    set->unsynced = true;
-}
-
-/*
- * One array in PostgreSQL's text form, of one field of all rows: {"a","b",NULL}. Returns whether
- * there is an element that is not null.
- */
-static bool put_key_array(struct bytes *out, const PGresult *res, int rows, unsigned field)
-{
-    bool any = false;
-    bytes_put_char(out, '{');
-    for (int row = 0; row < rows; row++) {
-        if (row > 0) {
-            bytes_put_char(out, ',');
-        }
-        if (PQgetisnull(res, row, (int)field)) {
-            BYTES_PUT_LITERAL(out, "NULL");
-            continue;
-        }
-        any = true;
-        bytes_put_char(out, '"');
-        const char *text = PQgetvalue(res, row, (int)field);
-        size_t len = (size_t)PQgetlength(res, row, (int)field);
-        for (size_t i = 0; i < len; i++) {
-            if (text[i] == '"' || text[i] == '\\') {
-                bytes_put_char(out, '\\');
-            }
-            bytes_put_char(out, text[i]);
-        }
-        bytes_put_char(out, '"');
-    }
-    bytes_put_char(out, '}');
-    bytes_put_char(out, '\0');
-    return any;
 }
 
 static struct cursor *cursor_new(struct cursor_set *set, unsigned level, struct batch *parent)
@@ -299,73 +86,20 @@ static struct cursor *cursor_new(struct cursor_set *set, unsigned level, struct 
     return c;
 }
 
-static void send_declare(struct cursor *c, const char *const *params, size_t count)
-{
-    struct bytes *text = &c->set->scratch;
-    bytes_clear(text);
-    bytes_format(text, "DECLARE c%u_%u NO SCROLL CURSOR FOR ", c->level, c->serial);
-    bytes_put_str(text, str_from(c->set->levels[c->level].sql->statement.text));
-    send_text(c->set, &c->set->ignored, params, count);
-}
-
-/*
- * The child's parameters with the arrays behind them. arrays holds their text. False: all keys are
- * null in one of the arrays, so there cannot be a child; or memory is short.
- */
-static bool make_params(struct cursor_set *set, const struct sql_level *sql,
-                        const struct batch *parent, struct bytes *arrays, const char ***out_params)
-{
-    size_t own = sql->statement.param_count - sql->parent_key_count;
-    const char **params = calloc(sql->statement.param_count, sizeof(*params));
-    size_t *offsets = calloc(sql->parent_key_count + 1, sizeof(*offsets));
-    bool any = true;
-    if (params == NULL || offsets == NULL) {
-        set->out_of_memory = true;
-        free(params);
-        free(offsets);
-        return false;
-    }
-    for (size_t k = 0; k < sql->parent_key_count; k++) {
-        offsets[k] = arrays->len;
-        any = put_key_array(arrays, parent->res, parent->rows, sql->parent_keys[k]) && any;
-    }
-    set->out_of_memory = set->out_of_memory || bytes_failed(arrays);
-    for (size_t k = 0; !set->out_of_memory && k < sql->parent_key_count; k++) {
-        params[own + k] = arrays->ptr + offsets[k];
-    }
-    for (size_t i = 0; i < own; i++) {
-        params[i] = sql->statement.params[i];
-    }
-    free(offsets);
-    if (set->out_of_memory || !any) {
-        free(params);
-        return false;
-    }
-    *out_params = params;
-    return true;
-}
-
 /* The cursor of a child level, over a batch of its parents that has just come. */
-static void cursor_open(struct cursor_set *set, unsigned level, struct batch *parent)
+static void open_child(struct cursor_set *set, unsigned level, struct batch *parent)
 {
-    const struct sql_level *sql = set->levels[level].sql;
     struct cursor *c = cursor_new(set, level, parent);
     if (c == NULL) {
         return;
     }
     parent->kids[set->levels[level].kid_index] = c;
-    struct bytes arrays;
-    const char **params = NULL;
-    bytes_init(&arrays, SCRATCH_LIMIT);
-    if (make_params(set, sql, parent, &arrays, &params)) {
-        send_declare(c, params, sql->statement.param_count);
-        ask(c);
-        free(params);
+    if (cursor_declare(c, parent)) {
+        cursor_ask(c);
     } else {
         c->ended = true;
         c->closed = true;
     }
-    bytes_fini(&arrays);
 }
 
 bool cursor_set_init(struct cursor_set *set, const struct sql_read *sql, size_t fetch_bytes,
@@ -375,7 +109,7 @@ bool cursor_set_init(struct cursor_set *set, const struct sql_read *sql, size_t 
                                .fetch_bytes = fetch_bytes == 0 ? 1 : fetch_bytes,
                                .is_single = sql->level_count == 1,
                                .width = ROW_WIDTH_ANY};
-    bytes_init(&set->scratch, SCRATCH_LIMIT);
+    bytes_init(&set->scratch, CURSOR_SCRATCH_LIMIT);
     set->levels = calloc(sql->level_count, sizeof(*set->levels));
     if (set->levels == NULL) {
         return false;
@@ -383,7 +117,7 @@ bool cursor_set_init(struct cursor_set *set, const struct sql_read *sql, size_t 
     for (size_t i = 0; i < sql->level_count; i++) {
         struct cursor_level *l = &set->levels[i];
         l->sql = &sql->levels[i];
-        l->rows = FIRST_ROWS;
+        l->rows = CURSOR_FIRST_ROWS;
         l->fields = calloc(l->sql->field_count + 1, sizeof(*l->fields));
         if (l->fields == NULL) {
             cursor_set_fini(set);
@@ -423,15 +157,14 @@ void cursor_set_fini(struct cursor_set *set)
 
 void cursor_set_start(struct cursor_set *set, struct conn *conn, struct conn_client *client)
 {
-    const struct sql_statement *statement = &set->levels[0].sql->statement;
     set->conn = conn;
     set->client = client;
     set->root = cursor_new(set, 0, NULL);
     if (set->root == NULL) {
         return;
     }
-    send_declare(set->root, statement->params, statement->param_count);
-    ask(set->root);
+    (void)cursor_declare(set->root, NULL);
+    cursor_ask(set->root);
 }
 
 void cursor_set_detach(struct cursor_set *set)
@@ -469,9 +202,9 @@ static void add_batch(struct cursor *c, PGresult *res, int rows)
     if (bytes > set->fetch_bytes * WIDER) {
         set->width = ROW_WIDTH_ANY;
     }
-    measure(set, c->level, bytes, rows);
+    cursor_measure(set, c->level, bytes, rows);
     for (size_t k = 0; k < sql->child_count; k++) {
-        cursor_open(set, (unsigned)sql->children[k], b);
+        open_child(set, (unsigned)sql->children[k], b);
     }
 }
 
@@ -521,7 +254,7 @@ static void take_batch(struct cursor *c, PGresult *res)
     }
     if (rows < asked && !c->ended) {
         c->ended = true;
-        send_close(c);
+        cursor_close(c);
     }
     if (rows == 0) {
         PQclear(res);
@@ -547,13 +280,13 @@ static bool take_row(struct cursor *c, PGresult *res)
     set->bad_result = set->bad_result || !cursor_result_fits(set->levels[0].sql, res);
     c->ended = take_asked(c) > c->fetched;
     if (c->fetched > 0) {
-        measure(set, 0, c->fetched_bytes, c->fetched);
+        cursor_measure(set, 0, c->fetched_bytes, c->fetched);
     }
     c->fetched = 0;
     c->fetched_bytes = 0;
     if (!c->ended && !set->bad_result) {
-        judge_width(set, res);
-        ask(c);
+        cursor_judge_width(set, res);
+        cursor_ask(c);
     }
     PQclear(res);
     return c->ended || set->bad_result;
@@ -621,16 +354,16 @@ static bool advance_batch(struct cursor *c)
         batch_free(set, c->level, old);
     }
     if (c->first == NULL) {
-        ask(c);
+        cursor_ask(c);
         return false;
     }
     c->has_current = true;
     c->arrived--;
     c->first->is_current = true;
-    ask(c);
+    cursor_ask(c);
     for (size_t k = 0; k < set->levels[c->level].sql->child_count; k++) {
         if (c->first->kids[k] != NULL) {
-            ask(c->first->kids[k]); /* not ahead any more: it may ask for more */
+            cursor_ask(c->first->kids[k]); /* not ahead any more: it may ask for more */
         }
     }
     return true;
