@@ -2,6 +2,7 @@
 #include "odata/metadata.h"
 
 #include "odata/apply.h"
+#include "odata/limits.h"
 #include "odata/metadata_sink.h"
 
 /* What does not change while one document is written. */
@@ -152,10 +153,16 @@ static void put_alternate_keys(struct walk *w, const struct entity_type *t)
 
 static void put_entity_type(struct walk *w, const struct entity_type *t)
 {
+    const size_t inherited = t->inherited_properties;
     w->to->begin(&w->sink, METADATA_ENTITY_TYPE, t->name);
-    w->to->key(&w->sink, &t->key);
-    put_properties(w, t->properties, t->property_count);
-    for (size_t i = 0; i < t->navigation_count; i++) {
+    if (t->base != NULL) { /* which has the key, too (CSDL 6.5) */
+        const struct metadata_type base = {.namespace = t->base->namespace, .name = t->base->name};
+        w->to->type(&w->sink, METADATA_ENTITY_TYPE, &base);
+    } else {
+        w->to->key(&w->sink, &t->key);
+    }
+    put_properties(w, t->properties + inherited, t->property_count - inherited);
+    for (size_t i = t->inherited_navigations; i < t->navigation_count; i++) {
         put_navigation(w, &t->navigations[i]);
     }
     put_description(w, t->description);
@@ -213,19 +220,46 @@ static void put_apply_supported(struct walk *w, const struct entity_type *t)
     w->to->end_annotation(&w->sink);
 }
 
+/* cast: the navigations are those of a type that is derived from the set's own; or NULL. */
+static void put_binding(struct walk *w, const struct entity_type *cast, const struct navigation *n)
+{
+    struct bytes path;
+    if (cast == NULL) {
+        w->to->pair(&w->sink, METADATA_BINDINGS, n->name, n->target->set->name);
+        return;
+    }
+    bytes_init(&path, LIMIT_REQUEST_ARENA_BYTES);
+    bytes_put_str(&path, cast->namespace);
+    bytes_put_char(&path, '.');
+    bytes_put_str(&path, cast->name);
+    bytes_put_char(&path, '/');
+    bytes_put_str(&path, n->name);
+    if (bytes_failed(&path)) {
+        w->sink.out->failed = true;
+        w->sink.out->out_of_memory = path.out_of_memory;
+    } else {
+        w->to->pair(&w->sink, METADATA_BINDINGS, bytes_str(&path), n->target->set->name);
+    }
+    bytes_fini(&path);
+}
+
+/* Of the set's type, and of all that are derived from it (CSDL 13.4.1). */
 static void put_bindings(struct walk *w, const struct entity_type *t)
 {
     bool is_open = false;
-    for (size_t i = 0; i < t->navigation_count; i++) {
-        const struct navigation *n = &t->navigations[i];
-        if (n->target->set == NULL) {
-            continue;
+    for (size_t k = t->number; k <= t->last; k++) {
+        const struct entity_type *each = t->tree == NULL ? t : t->tree->types[k];
+        bool is_own = k == t->number;
+        for (size_t i = is_own ? 0 : each->inherited_navigations; i < each->navigation_count; i++) {
+            if (each->navigations[i].target->set == NULL) {
+                continue;
+            }
+            if (!is_open) {
+                w->to->begin_list(&w->sink, METADATA_BINDINGS);
+                is_open = true;
+            }
+            put_binding(w, is_own ? NULL : each, &each->navigations[i]);
         }
-        if (!is_open) {
-            w->to->begin_list(&w->sink, METADATA_BINDINGS);
-            is_open = true;
-        }
-        w->to->pair(&w->sink, METADATA_BINDINGS, n->name, n->target->set->name);
     }
     if (is_open) {
         w->to->end_list(&w->sink, METADATA_BINDINGS);

@@ -141,7 +141,7 @@ static void type(struct metadata_sink *s, enum metadata_element element,
         put_true(s, "Collection");
     }
     if (t->namespace.len > 0 || !str_eq(t->name, edm_name(EDM_STRING))) {
-        facet_label(s, "Type");
+        facet_label(s, element == METADATA_ENTITY_TYPE ? "BaseType" : "Type");
         put_qualified(s, t->namespace, t->name);
     }
     if (t->nullable && !(element == METADATA_NAVIGATION && t->collection)) {

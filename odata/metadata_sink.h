@@ -54,7 +54,7 @@ struct metadata_sink_ops {
 
     void (*begin)(struct metadata_sink *s, enum metadata_element element, struct str name);
     void (*end)(struct metadata_sink *s, enum metadata_element element);
-    /* of a property, a navigation, or the entities of a set */
+    /* of a property, a navigation, or the entities of a set; the base of an entity type */
     void (*type)(struct metadata_sink *s, enum metadata_element element,
                  const struct metadata_type *type);
     void (*number)(struct metadata_sink *s, const char *facet, int value);

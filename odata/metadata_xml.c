@@ -117,7 +117,9 @@ static void end(struct metadata_sink *s, enum metadata_element element)
 static void type(struct metadata_sink *s, enum metadata_element element,
                  const struct metadata_type *t)
 {
-    put(s, element == METADATA_ENTITY_SET ? STR(" EntityType=\"") : STR(" Type=\""));
+    put(s, element == METADATA_ENTITY_SET    ? STR(" EntityType=\"")
+           : element == METADATA_ENTITY_TYPE ? STR(" BaseType=\"")
+                                             : STR(" Type=\""));
     if (t->collection) {
         put(s, STR("Collection("));
     }
@@ -127,7 +129,8 @@ static void type(struct metadata_sink *s, enum metadata_element element,
     }
     xml_put_escaped(s->out, t->name);
     put(s, t->collection ? STR(")\"") : STR("\""));
-    if (element == METADATA_ENTITY_SET || (element == METADATA_NAVIGATION && t->collection)) {
+    if (element == METADATA_ENTITY_SET || element == METADATA_ENTITY_TYPE ||
+        (element == METADATA_NAVIGATION && t->collection)) {
         return;
     }
     if (!t->nullable) {

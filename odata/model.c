@@ -141,6 +141,9 @@ static uint64_t hash_entity_type(uint64_t hash, const struct entity_type *t)
     for (size_t i = 0; i < t->navigation_count; i++) {
         hash = hash_navigation(hash, &t->navigations[i]);
     }
+    hash = hash_text(hash, t->base == NULL ? STR("") : t->base->namespace);
+    hash = hash_text(hash, t->base == NULL ? STR("") : t->base->name);
+    hash = hash_number(hash, t->has_strays);
     hash = hash_text(hash, t->search.config);
     hash = hash_number(hash, t->search.ranked);
     for (size_t i = 0; i < t->search.piece_count; i++) {
@@ -286,6 +289,19 @@ const struct complex_type *model_find_complex(const struct model *m, struct str 
         }
     }
     return NULL;
+}
+
+bool entity_type_is(const struct entity_type *t, const struct entity_type *base)
+{
+    if (t->tree == NULL || base->tree == NULL) {
+        return str_eq(t->name, base->name) && str_eq(t->namespace, base->namespace);
+    }
+    return t->tree == base->tree && t->number >= base->number && t->number <= base->last;
+}
+
+bool entity_type_has_derived(const struct entity_type *t)
+{
+    return t->tree != NULL && t->last > t->number;
 }
 
 const struct property *entity_type_find_property(const struct entity_type *t, struct str name)

@@ -25,6 +25,7 @@
 struct entity_type;
 struct entity_set;
 struct nested; /* odata/derived.h */
+struct type_tree;
 
 enum {
     /* Facet values of struct type_ref. */
@@ -63,6 +64,9 @@ struct property {
     bool has_default;       /* may be left out when an entity is created */
     bool dynamic;           /* made for a request: $metadata does not know it */
     uint64_t structures;    /* with entity_type.structure: bit i: in rows of structure i; 0: all */
+    /* In a hierarchy: */
+    unsigned depth; /* of the type that declares it */
+    unsigned slot;  /* its place in tree.slots; of the root's properties: none */
 };
 
 struct enum_type {
@@ -121,6 +125,12 @@ struct navigation {
     const struct nested *made; /* what the targets come out of; NULL: they are those of the model */
 };
 
+/* Whether it leads by a foreign key to the table of that: tables that inherit from it are not meant. */
+static inline bool navigation_is_exact(const struct navigation *n)
+{
+    return n->dependent || n->link != NULL;
+}
+
 /* Columns that identify a row: the key, or an alternate key. */
 struct key {
     const struct property **properties;
@@ -169,6 +179,15 @@ struct entity_type {
     struct search_source search;
     double estimated_rows; /* pg_class.reltuples; negative when never analysed */
     uint32_t oid;          /* pg_class.oid */
+    /* Derived types begin with the properties and the navigations of their base, in its order. */
+    const struct entity_type *base; /* NULL: a root */
+    size_t inherited_properties;
+    size_t inherited_navigations;
+    const struct type_tree *tree; /* NULL: neither has a base nor is one */
+    unsigned number;              /* its place in tree->types */
+    unsigned last;   /* the number of the last type that is derived from it, or its own */
+    unsigned depth;  /* 0 for a root */
+    bool has_strays; /* tables inherit from it that are no derived types: their rows are its own */
     /* Made for a request ($apply). */
     bool transient;                   /* rows without an id */
     bool crossjoin;                   /* $crossjoin: nothing but a navigation to each of its sets */
@@ -180,6 +199,25 @@ struct entity_type {
     size_t property_hash_size;
     const uint32_t *navigation_hash;
     size_t navigation_hash_size;
+};
+
+/*
+ * A place in the rows of a hierarchy for what derived types add: types of which none is derived from
+ * the other share it, as far as they have columns of one type.
+ */
+struct slot {
+    struct property column;         /* as it is called in these rows */
+    const struct entity_type *type; /* the first one that uses it, */
+    const struct property *first;   /* and for what */
+};
+
+/* A root with all types that are derived from it. */
+struct type_tree {
+    const struct entity_type **types; /* each before those derived from it, which follow at once */
+    size_t type_count;
+    struct property kind; /* in the rows of a type: how far the row's type is behind that one */
+    struct slot *slots;
+    size_t slot_count;
 };
 
 struct entity_set {
@@ -235,6 +273,10 @@ const struct entity_set *model_find_set(const struct model *m, struct str name);
 const struct entity_type *model_find_type(const struct model *m, struct str name);
 const struct enum_type *model_find_enum(const struct model *m, struct str qualified_name);
 const struct complex_type *model_find_complex(const struct model *m, struct str qualified_name);
+/* t is base, or is derived from it; types that were made of them for a request count as they do. */
+bool entity_type_is(const struct entity_type *t, const struct entity_type *base);
+/* Whether there are types that are derived from it. */
+bool entity_type_has_derived(const struct entity_type *t);
 const struct property *entity_type_find_property(const struct entity_type *t, struct str name);
 const struct navigation *entity_type_find_navigation(const struct entity_type *t, struct str name);
 const struct property *complex_type_find_property(const struct complex_type *t, struct str name);

@@ -155,19 +155,41 @@ static void put_enum(struct bytes *out, const struct enum_type *t, bool *io_any)
     put(out, STR("]}"));
 }
 
+/* An entity whose declared type is t: of that one, or of one that is derived from it. */
+static void put_entity_reference(struct bytes *out, const struct entity_type *t)
+{
+    if (!entity_type_has_derived(t)) {
+        put_reference(out, t->namespace, t->name);
+        return;
+    }
+    put(out, STR("{\"anyOf\":["));
+    for (size_t k = t->number; k <= t->last; k++) {
+        const struct entity_type *each = t->tree->types[k];
+        put(out, k > t->number ? STR(",") : STR(""));
+        put_reference(out, each->namespace, each->name);
+    }
+    put(out, STR("]}"));
+}
+
 /* Navigation properties are there when they are expanded. */
 static void put_entity_type(struct bytes *out, const struct entity_type *t, bool *io_any)
 {
     bool any = false;
+    const size_t inherited = t->inherited_properties;
     begin_schema(out, t->namespace, t->name, t->description, io_any);
+    if (t->base != NULL) {
+        put(out, STR(",\"allOf\":["));
+        put_reference(out, t->base->namespace, t->base->name);
+        put(out, STR("]"));
+    }
     put(out, STR(",\"type\":\"object\",\"properties\":{"));
-    put_properties(out, t->properties, t->property_count, &any);
-    for (size_t i = 0; i < t->navigation_count; i++) {
+    put_properties(out, t->properties + inherited, t->property_count - inherited, &any);
+    for (size_t i = t->inherited_navigations; i < t->navigation_count; i++) {
         const struct navigation *n = &t->navigations[i];
         separate(out, &any);
         json_put_label(out, n->name);
         put(out, n->collection ? STR("{\"type\":\"array\",\"items\":") : STR("{\"anyOf\":["));
-        put_reference(out, n->target->namespace, n->target->name);
+        put_entity_reference(out, n->target);
         put(out, n->collection ? STR("}") : STR(",{\"type\":\"null\"}]}"));
     }
     put(out, STR("}}"));
@@ -355,7 +377,7 @@ static void put_collection_response(struct bytes *out, const struct entity_type 
                  "\"@odata.context\":{\"type\":\"string\"},"
                  "\"@odata.count\":{\"type\":\"integer\",\"format\":\"int64\"},"
                  "\"value\":{\"type\":\"array\",\"items\":"));
-    put_reference(out, t->namespace, t->name);
+    put_entity_reference(out, t);
     put(out, STR("},\"@odata.nextLink\":{\"type\":\"string\"}}}},"
                  "\"text/csv\":{\"schema\":{\"type\":\"string\"}},"
                  "\"application/x-ndjson\":{\"schema\":{\"type\":\"string\"}}}}"));
@@ -365,7 +387,7 @@ static void put_entity_response(struct bytes *out, const struct entity_type *t, 
 {
     put(out, STR(",\"responses\":{\"200\":{\"description\":\"The entity\",\"content\":{"
                  "\"application/json\":{\"schema\":"));
-    put_reference(out, t->namespace, t->name);
+    put_entity_reference(out, t);
     put(out, STR("}}}"));
     if (may_be_absent) {
         put(out, STR(",\"204\":{\"description\":\"There is none\"}"));

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/catalog_entities.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "storage/catalog_inheritance.h"
 #include "storage/catalog_names.h"
 #include "storage/catalog_types.h"
 
@@ -241,6 +243,45 @@ struct workspace {
     struct name_set taken;
 };
 
+/* A derived type begins with the properties of its base, whatever order its columns have. */
+static void inherit_properties(struct raw_catalog *raw, struct raw_relation *r,
+                               struct entity_type *t)
+{
+    const struct entity_type *base = r->base->type;
+    t->base = base;
+    t->inherited_properties = base->property_count;
+    for (size_t i = 0; i < base->property_count; i++) {
+        struct raw_column *c = inheritance_column(raw, r, base->properties[i].column);
+        assert(c != NULL); /* or it would not be derived */
+        t->properties[i] = base->properties[i];
+        c->property = &t->properties[i];
+    }
+    t->property_count = base->property_count;
+}
+
+/* names[i] of columns[i], none of which is a name that t has already. */
+static bool name_beside(struct raw_catalog *raw, const struct entity_type *t, struct workspace *w,
+                        size_t count)
+{
+    name_set_clear(&w->taken);
+    for (size_t i = 0; i < t->property_count; i++) {
+        if (!name_set_add(&w->taken, t->properties[i].name)) {
+            return false;
+        }
+    }
+    for (size_t pass = 0; pass < 2; pass++) { /* what needs no rewriting is named first */
+        for (size_t i = 0; i < count; i++) {
+            struct str name;
+            if (name_is_identifier(w->columns[i]) == (pass == 0) &&
+                (!name_rewrite(raw->kept, w->columns[i], &name) ||
+                 !name_claim(raw->kept, name, &w->taken, &w->names[i]))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool build_properties(struct raw_catalog *raw, struct raw_relation *r, struct entity_type *t,
                              struct workspace *w)
 {
@@ -248,21 +289,26 @@ static bool build_properties(struct raw_catalog *raw, struct raw_relation *r, st
     if (t->properties == NULL) {
         return false;
     }
+    if (r->base != NULL) {
+        inherit_properties(raw, r, t);
+    }
     size_t count = 0;
     for (size_t i = 0; i < r->column_count; i++) {
         const struct raw_column *c = &raw->columns.items[r->first_column + i];
-        if (!c->hidden) {
+        if (!c->hidden && c->property == NULL) {
             w->columns[count++] = c->name;
         }
     }
-    if (!name_columns(raw->kept, w->columns, count, &w->taken, w->names)) {
+    if (!(r->base == NULL ? name_columns(raw->kept, w->columns, count, &w->taken, w->names)
+                          : name_beside(raw, t, w, count))) {
         return false;
     }
+    size_t name = 0;
     for (size_t i = 0; i < r->column_count; i++) {
         struct raw_column *c = &raw->columns.items[r->first_column + i];
-        if (!c->hidden) {
+        if (!c->hidden && c->property == NULL) {
             size_t index = t->property_count++;
-            types_fill_property(c, w->names[index], index, &t->properties[index]);
+            types_fill_property(c, w->names[name++], index, &t->properties[index]);
             c->property = &t->properties[index];
         }
     }
@@ -323,11 +369,19 @@ static bool build_type(struct raw_catalog *raw, struct raw_relation *r, struct e
     t->description = r->comment;
     t->estimated_rows = r->tuples;
     t->oid = r->oid;
-    r->type = t;
     if (!build_properties(raw, r, t, w) || !build_keys(raw, r, t)) {
         return raw_no_memory(err);
     }
     return warn_of_names(raw, r, err);
+}
+
+/* The base of a type comes before it. */
+static bool build_in_order(struct raw_catalog *raw, struct raw_relation *r, struct workspace *w,
+                           struct odata_error *err)
+{
+    return r->type->properties != NULL ||
+           ((r->base == NULL || build_in_order(raw, r->base, w, err)) &&
+            build_type(raw, r, r->type, w, err));
 }
 
 static int compare_types(const void *a, const void *b)
@@ -402,14 +456,17 @@ bool entities_build(struct raw_catalog *raw, struct odata_error *err)
         return raw_no_memory(err);
     }
     bool ok = true;
+    for (size_t i = 0; i < m->type_count; i++) {
+        sorted[i]->type = &m->types[i];
+    }
     for (size_t i = 0; i < m->type_count && ok; i++) {
-        ok = build_type(raw, sorted[i], &m->types[i], &w, err);
+        ok = build_in_order(raw, sorted[i], &w, err);
     }
     name_set_fini(&w.taken);
     if (ok) {
         build_sets(raw, sorted);
     }
-    return ok;
+    return ok && inheritance_build(raw, err);
 }
 
 bool entities_finish(struct raw_catalog *raw, struct odata_error *err)

@@ -3,6 +3,7 @@
 
 #include "odata/bytes.h"
 #include "odata/edm.h"
+#include "storage/catalog_inheritance.h"
 
 enum {
     DEEPEST_VIEW = 32,        /* views over views */
@@ -213,18 +214,6 @@ static bool choose_alternates(struct raw_catalog *raw, struct raw_relation *r,
     return true;
 }
 
-static struct raw_column *column_by_name(const struct raw_catalog *raw,
-                                         const struct raw_relation *r, struct str name)
-{
-    for (size_t i = 0; i < r->column_count; i++) {
-        struct raw_column *c = &raw->columns.items[r->first_column + i];
-        if (str_eq(c->name, name)) {
-            return c;
-        }
-    }
-    return NULL;
-}
-
 static bool refuse(struct odata_error *err, const struct catalog_override *o, struct str column,
                    const char *why)
 {
@@ -247,7 +236,7 @@ static bool key_of_override(struct raw_catalog *raw, struct raw_relation *r,
     key->owner = r->oid;
     key->not_null = true;
     for (size_t i = 0; i < o->key_count; i++) {
-        const struct raw_column *c = column_by_name(raw, r, o->key[i]);
+        const struct raw_column *c = inheritance_column(raw, r, o->key[i]);
         const char *why = c == NULL        ? "is not there"
                           : c->hidden      ? "is hidden"
                           : !may_be_key(c) ? "has a type that cannot be a key"
@@ -317,6 +306,9 @@ static bool warn_doubt(struct raw_catalog *raw, const struct raw_relation *r,
     if (r->override != NULL && r->override->key_count > 0) {
         return true; /* somebody decided that */
     }
+    if (r->base != NULL) {
+        return true; /* it was said of the base */
+    }
     if (!r->key->not_null) {
         return raw_warn(raw, r, err,
                         "its key is the unique index \"%.*s\": no column of it may ever be null",
@@ -338,11 +330,14 @@ static bool choose_for(struct raw_catalog *raw, struct raw_relation *r, struct o
     if (!all_keys(raw, r->oid, 0, &all)) {
         return raw_no_memory(err);
     }
+    if (!inheritance_choose_base(raw, r, err)) {
+        return false;
+    }
     if (r->override != NULL && r->override->key_count > 0) {
         if (!key_of_override(raw, r, err)) {
             return false;
         }
-    } else {
+    } else if (r->base == NULL) {
         r->key = choose(raw, r, &all);
     }
     if (r->key == NULL) {
@@ -354,17 +349,37 @@ static bool choose_for(struct raw_catalog *raw, struct raw_relation *r, struct o
     return (choose_alternates(raw, r, &all) || raw_no_memory(err)) && warn_doubt(raw, r, err);
 }
 
-bool keys_choose(struct raw_catalog *raw, struct odata_error *err)
+/* What a table inherits from comes before it. */
+static bool choose_in_order(struct raw_catalog *raw, struct raw_relation *r,
+                            struct odata_error *err)
 {
-    for (size_t i = 0; i < raw->relations.count; i++) {
-        struct raw_relation *r = &raw->relations.items[i];
-        bool ok = r->visible_count > 0
-                      ? choose_for(raw, r, err)
-                      : raw_warn(raw, r, err, "left out: it has no column that can be shown");
-        if (!ok) {
+    struct raw_relation **parents;
+    size_t count;
+    if (r->is_placed) {
+        return true;
+    }
+    r->is_placed = true;
+    if (!inheritance_parents(raw, r, &parents, &count)) {
+        return raw_no_memory(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!choose_in_order(raw, parents[i], err)) {
             return false;
         }
     }
+    return r->visible_count > 0
+               ? choose_for(raw, r, err)
+               : raw_warn(raw, r, err, "left out: it has no column that can be shown");
+}
+
+bool keys_choose(struct raw_catalog *raw, struct odata_error *err)
+{
+    for (size_t i = 0; i < raw->relations.count; i++) {
+        if (!choose_in_order(raw, &raw->relations.items[i], err)) {
+            return false;
+        }
+    }
+    inheritance_find_strays(raw);
     return true;
 }
 

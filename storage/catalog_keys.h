@@ -9,6 +9,7 @@
  *   4. of a view that reads one relation row by row: a key of that relation (also through further
  *      views) whose columns are all passed on, chosen in the same order,
  *   5. a unique index of a materialized view, whose columns PostgreSQL cannot declare NOT NULL.
+ * A table whose type is derived (storage/catalog_inheritance.h) has the key of its base instead.
  * All its columns must be shown, and of Edm types that may be keys (CSDL 6.5: no floating point
  * numbers, binaries, structures or collections). Without a key the relation is left out, with a
  * warning. The other unique indexes become alternate keys, nullable columns included.
@@ -21,7 +22,7 @@
 #include "storage/catalog_raw.h"
 
 /*
- * Sets key and alternates of every relation; needs types_resolve() and the overrides' hidden
+ * Sets key, alternates and base of every relation; needs types_resolve() and the overrides' hidden
  * columns. False fills err: 500 when an override's key cannot be one, or memory is short.
  */
 bool keys_choose(struct raw_catalog *raw, struct odata_error *err) NODISCARD;

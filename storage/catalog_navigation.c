@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "odata/bytes.h"
+#include "storage/catalog_inheritance.h"
 #include "storage/catalog_keys.h"
 #include "storage/catalog_names.h"
 
@@ -78,6 +79,43 @@ static bool is_repeated(const struct raw_catalog *raw, size_t place)
     return false;
 }
 
+/* The columns have the same names in both tables. */
+static bool same_columns(const struct raw_catalog *raw, const struct raw_foreign_key *f,
+                         const struct raw_foreign_key *g)
+{
+    const struct raw_relation *ours = &raw->relations.items[f->source];
+    const struct raw_relation *theirs = &raw->relations.items[g->source];
+    for (size_t i = 0; i < f->count; i++) {
+        const struct raw_column *a = raw_find_column(raw, ours, f->local[i]);
+        const struct raw_column *b = raw_find_column(raw, theirs, g->local[i]);
+        if (a == NULL || b == NULL || !str_eq(a->name, b->name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Whether a table that the type is derived from has this foreign key: PostgreSQL does not inherit
+ * it, so that it is often declared again, and the navigation is inherited already.
+ */
+static bool is_inherited(const struct raw_catalog *raw, size_t place)
+{
+    const struct raw_foreign_key *f = &raw->foreign_keys.items[place];
+    for (const struct raw_relation *base = raw->relations.items[f->source].base; base != NULL;
+         base = base->base) {
+        for (size_t i = 0; i < raw->foreign_keys.count; i++) {
+            const struct raw_foreign_key *g = &raw->foreign_keys.items[i];
+            if (&raw->relations.items[g->source] == base && g->target == f->target &&
+                g->count == f->count && same_numbers(g->remote, f->remote, f->count) &&
+                same_columns(raw, f, g)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool is_navigable(const struct raw_catalog *raw, size_t place)
 {
     const struct raw_foreign_key *f = &raw->foreign_keys.items[place];
@@ -85,7 +123,8 @@ static bool is_navigable(const struct raw_catalog *raw, size_t place)
     const struct raw_relation *target = &raw->relations.items[f->target];
     return source->type != NULL && target->type != NULL &&
            are_shown(raw, source, f->local, f->count) &&
-           are_shown(raw, target, f->remote, f->count) && !is_repeated(raw, place);
+           are_shown(raw, target, f->remote, f->count) && !is_repeated(raw, place) &&
+           !is_inherited(raw, place);
 }
 
 /* Adds an end and the way back. */
@@ -353,16 +392,31 @@ static bool name_by_type(struct raw_catalog *raw, struct ends *ends, size_t from
     return true;
 }
 
+/* What a navigation property of t cannot be called: t, and the properties of it and of those that
+   are derived from it; and what it inherits. */
+static bool take_names(struct ends *ends, const struct entity_type *t)
+{
+    const struct type_tree *h = t->tree;
+    bool ok = true;
+    name_set_clear(&ends->taken);
+    name_set_clear(&ends->given);
+    for (size_t k = t->number; k <= t->last && ok; k++) {
+        const struct entity_type *each = h == NULL ? t : h->types[k];
+        ok = name_set_add(&ends->taken, each->name);
+        for (size_t i = 0; i < each->property_count && ok; i++) {
+            ok = name_set_add(&ends->taken, each->properties[i].name);
+        }
+    }
+    for (size_t i = 0; i < t->inherited_navigations && ok; i++) {
+        ok = name_set_add(&ends->taken, t->base->navigations[i].name);
+    }
+    return ok;
+}
+
 /* The ends [from, to) of one type. */
 static bool name_ends(struct raw_catalog *raw, struct ends *ends, size_t from, size_t to)
 {
-    struct entity_type *t = ends->sorted[from]->source->type;
-    name_set_clear(&ends->taken);
-    name_set_clear(&ends->given);
-    bool ok = name_set_add(&ends->taken, t->name);
-    for (size_t i = 0; i < t->property_count && ok; i++) {
-        ok = name_set_add(&ends->taken, t->properties[i].name);
-    }
+    bool ok = take_names(ends, ends->sorted[from]->source->type);
     ok = ok && name_by_column(raw, ends, from, to);
     while (from < to && ok) {
         size_t next = from;
@@ -465,7 +519,9 @@ static bool fill_navigation(struct raw_catalog *raw, const struct ends *ends, co
         n->nullable = may_be_missing(n, e);
         return true;
     case SIDE_REFERENCED:
-        n->collection = !keys_are_unique(raw, e->target, e->key->local, e->key->count);
+        /* What is unique in a table need not be so in those that inherit from it. */
+        n->collection = e->target->has_children ||
+                        !keys_are_unique(raw, e->target, e->key->local, e->key->count);
         n->nullable = !n->collection;
         return fill_joins(raw, e, n);
     case SIDE_LINKED:
@@ -475,28 +531,95 @@ static bool fill_navigation(struct raw_catalog *raw, const struct ends *ends, co
     return false;
 }
 
-/* Gives each type its array of navigations, and names them. */
-static bool place_ends(struct raw_catalog *raw, struct ends *ends)
+/* The first of the ends of a relation, or where it would be; they follow each other. */
+static size_t first_end(const struct ends *ends, const struct raw_relation *r)
 {
-    size_t from = 0;
-    while (from < ends->all.count) {
-        struct entity_type *t = ends->sorted[from]->source->type;
-        size_t to = from;
-        while (to < ends->all.count && ends->sorted[to]->source->type == t) {
-            to++;
+    size_t low = 0;
+    size_t high = ends->all.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ends->sorted[middle]->source < r) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
-        t->navigation_count = to - from;
-        t->navigations = ARENA_ARRAY(raw->kept, to - from, struct navigation);
-        if (t->navigations == NULL) {
-            return false;
+    }
+    return low;
+}
+
+/* Gives a type its array of navigations, and names those that are its own; its base comes first. */
+static bool place_ends(struct raw_catalog *raw, struct ends *ends, struct raw_relation *r)
+{
+    struct entity_type *t = r->type;
+    size_t from = first_end(ends, r);
+    size_t to = from;
+    if (t == NULL || t->navigations != NULL) {
+        return true;
+    }
+    if (r->base != NULL && !place_ends(raw, ends, r->base)) {
+        return false;
+    }
+    while (to < ends->all.count && ends->sorted[to]->source == r) {
+        to++;
+    }
+    t->inherited_navigations = r->base == NULL ? 0 : r->base->type->navigation_count;
+    t->navigation_count = t->inherited_navigations + to - from;
+    t->navigations = ARENA_ARRAY(raw->kept, t->navigation_count, struct navigation);
+    if (t->navigations == NULL) {
+        return t->navigation_count == 0;
+    }
+    for (size_t i = from; i < to; i++) {
+        ends->sorted[i]->navigation = &t->navigations[t->inherited_navigations + i - from];
+    }
+    return from == to || name_ends(raw, ends, from, to);
+}
+
+/* The property of t that stands where p does in its base. */
+static const struct property *same_property(const struct entity_type *t, const struct property *p)
+{
+    return &t->properties[p->index];
+}
+
+/* The same way from rows of t. */
+static bool copy_navigation(struct raw_catalog *raw, const struct entity_type *t,
+                            const struct navigation *from, struct navigation *to)
+{
+    *to = *from;
+    to->source = t;
+    if (from->link == NULL) {
+        to->joins = ARENA_ARRAY(raw->kept, from->join_count, struct join_column);
+        for (size_t i = 0; to->joins != NULL && i < from->join_count; i++) {
+            to->joins[i] =
+                (struct join_column){same_property(t, from->joins[i].local), from->joins[i].remote};
         }
-        for (size_t i = from; i < to; i++) {
-            ends->sorted[i]->navigation = &t->navigations[i - from];
+        return to->joins != NULL;
+    }
+    struct link_table *link = ARENA_NEW(raw->kept, struct link_table);
+    if (link == NULL) {
+        return false;
+    }
+    *link = *from->link;
+    link->local = ARENA_ARRAY(raw->kept, link->local_count, const struct property *);
+    for (size_t i = 0; link->local != NULL && i < link->local_count; i++) {
+        link->local[i] = same_property(t, from->link->local[i]);
+    }
+    to->link = link;
+    return link->local != NULL;
+}
+
+/* Derived types begin with the navigations of their base, when these are filled. */
+static bool inherit_navigations(struct raw_catalog *raw)
+{
+    for (size_t i = 0; i < raw->model->type_count; i++) {
+        const struct entity_type *root = &raw->model->types[i];
+        for (size_t k = 1; root->base == NULL && root->tree != NULL && k <= root->last; k++) {
+            const struct entity_type *t = root->tree->types[k];
+            for (size_t n = 0; n < t->inherited_navigations; n++) {
+                if (!copy_navigation(raw, t, &t->base->navigations[n], &t->navigations[n])) {
+                    return false;
+                }
+            }
         }
-        if (!name_ends(raw, ends, from, to)) {
-            return false;
-        }
-        from = to;
     }
     return true;
 }
@@ -505,10 +628,14 @@ bool navigation_build(struct raw_catalog *raw, struct odata_error *err)
 {
     struct ends ends = {0};
     bytes_init(&ends.text, NAME_BYTES);
-    bool ok = collect(raw, &ends) && sort(raw, &ends) && place_ends(raw, &ends);
+    bool ok = collect(raw, &ends) && sort(raw, &ends);
+    for (size_t i = 0; i < raw->relations.count && ok; i++) {
+        ok = place_ends(raw, &ends, &raw->relations.items[i]);
+    }
     for (size_t i = 0; i < ends.all.count && ok; i++) {
         ok = fill_navigation(raw, &ends, &ends.all.items[i]);
     }
+    ok = ok && inherit_navigations(raw);
     free(ends.all.items);
     name_set_fini(&ends.taken);
     name_set_fini(&ends.given);

@@ -47,7 +47,7 @@ static const char unreadable_sql[] =
 /* The columns of pg_attribute a, type t, that catalog_rows_column() wants. */
 #define COLUMN_LIST                                                                       \
     "a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attndims, a.attnotnull," \
-    " a.atthasdef, a.attidentity, a.attgenerated, d.description"
+    " a.atthasdef, a.attidentity, a.attgenerated, d.description, a.attcollation"
 #define COLUMN_COMMENT                                                 \
     " LEFT JOIN pg_description d ON d.classoid = 'pg_class'::regclass" \
     "  AND d.objoid = a.attrelid AND d.objsubid = a.attnum"
@@ -117,6 +117,11 @@ static const char foreign_keys_sql[] =
     "SELECT f.conrelid, f.confrelid, f.conname, f.convalidated, f.conkey, f.confkey"
     " FROM pg_constraint f"
     " WHERE f.contype = 'f' AND f.connamespace = ANY ($1::oid[]) AND f.conparentid = 0";
+
+/* Of the whole database: what is not exposed may stand between what is. Partitions are no types. */
+static const char inheritances_sql[] =
+    "SELECT i.inhrelid, i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+    " WHERE c.relkind IN ('r', 'f') AND NOT c.relispartition ORDER BY i.inhrelid, i.inhseqno";
 
 /* The rule that makes a view what it is; of the views that other views read, too. */
 static const char views_sql[] =
@@ -350,6 +355,8 @@ static bool read_relations(struct raw_catalog *raw, struct catalog_connection *c
               catalog_run(conn, "columns", columns_sql, oids, 1, catalog_rows_column, raw, err) &&
               catalog_run(conn, "keys", keys_sql, oids, 2, catalog_rows_key, raw, err) &&
               catalog_run(conn, "foreign keys", foreign_keys_sql, oids, 1, catalog_rows_foreign_key,
+                          raw, err) &&
+              catalog_run(conn, "inheritance", inheritances_sql, oids, 0, catalog_rows_inheritance,
                           raw, err) &&
               catalog_run(conn, "views", views_sql, oids, 2, catalog_rows_view, raw, err) &&
               search_read(raw, conn, list->ptr, err);

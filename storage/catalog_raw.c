@@ -32,6 +32,7 @@ void raw_fini(struct raw_catalog *raw)
     free(raw->labels.items);
     free(raw->keys.items);
     free(raw->foreign_keys.items);
+    free(raw->inheritances.items);
     free(raw->views.items);
     free(raw->ts_configs.items);
     free(raw->ts_expressions.items);
@@ -41,6 +42,7 @@ void raw_fini(struct raw_catalog *raw)
     oid_map_fini(&raw->type_places);
     oid_map_fini(&raw->view_places);
     oid_map_fini(&raw->first_keys);
+    oid_map_fini(&raw->first_inheritances);
     arena_fini(&raw->scratch);
 }
 

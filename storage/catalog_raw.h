@@ -49,6 +49,7 @@ struct raw_column {
     bool not_null;
     bool computed;
     bool has_default;
+    uint32_t collation;    /* pg_collation.oid */
     bool hidden;           /* by an override */
     struct type_ref type;  /* without the enum and complex types until types_build() */
     struct pg_type_ref pg; /* likewise */
@@ -85,6 +86,16 @@ struct raw_relation {
     struct str type_name;
     struct str set_name;
     struct entity_type *type; /* once it is built */
+    /* storage/catalog_inheritance.h */
+    struct raw_relation *base;  /* what its type is derived from, or NULL */
+    bool is_placed;             /* key and base are chosen */
+    bool has_strays;            /* rows of tables that inherit from it and are not derived */
+};
+
+/* That a table inherits from another one; neither needs to be exposed. */
+struct raw_inheritance {
+    uint32_t child; /* pg_class.oid */
+    uint32_t parent;
 };
 
 struct raw_foreign_key {
@@ -164,6 +175,7 @@ struct raw_catalog {
     RAW_VEC(struct str) labels;
     RAW_VEC(struct raw_key) keys; /* by relation; the primary key, the short ones first */
     RAW_VEC(struct raw_foreign_key) foreign_keys;
+    RAW_VEC(struct raw_inheritance) inheritances; /* by child, in the order of INHERITS */
     RAW_VEC(struct raw_view) views;
     RAW_VEC(struct raw_ts_config) ts_configs;
     RAW_VEC(struct raw_ts_expression) ts_expressions;
@@ -173,6 +185,7 @@ struct raw_catalog {
     struct oid_map type_places;
     struct oid_map view_places;
     struct oid_map first_keys; /* pg_class.oid to the first of its keys */
+    struct oid_map first_inheritances; /* of a child */
 };
 
 void raw_init(struct raw_catalog *raw, const struct catalog_options *options, struct model *m);

@@ -125,6 +125,7 @@ static bool fill_column(struct raw_catalog *raw, const struct catalog_row *row,
     bool generated = row_char(row, 9) != '\0';
     c->computed = generated || identity == 'a';
     c->has_default = row_bool(row, 7) || identity != '\0';
+    c->collation = row_oid(row, 11);
     return true;
 }
 
@@ -232,6 +233,17 @@ bool catalog_rows_foreign_key(struct raw_catalog *raw, const struct catalog_row 
     f->target = target;
     f->validated = row_bool(row, 3);
     return true;
+}
+
+bool catalog_rows_inheritance(struct raw_catalog *raw, const struct catalog_row *row)
+{
+    struct raw_inheritance *i = RAW_ADD(&raw->inheritances);
+    if (i == NULL) {
+        return false;
+    }
+    *i = (struct raw_inheritance){row_oid(row, 0), row_oid(row, 1)};
+    return oid_map_get(&raw->first_inheritances, i->child) != OID_MAP_NONE ||
+           oid_map_put(&raw->first_inheritances, i->child, (uint32_t)(raw->inheritances.count - 1));
 }
 
 bool catalog_rows_view(struct raw_catalog *raw, const struct catalog_row *row)

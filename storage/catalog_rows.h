@@ -20,6 +20,7 @@ bool catalog_rows_type(struct raw_catalog *raw, const struct catalog_row *row);
 bool catalog_rows_label(struct raw_catalog *raw, const struct catalog_row *row);
 bool catalog_rows_key(struct raw_catalog *raw, const struct catalog_row *row);
 bool catalog_rows_foreign_key(struct raw_catalog *raw, const struct catalog_row *row);
+bool catalog_rows_inheritance(struct raw_catalog *raw, const struct catalog_row *row);
 bool catalog_rows_view(struct raw_catalog *raw, const struct catalog_row *row);
 
 #endif

@@ -42,6 +42,11 @@ CREATE TABLE customer_tags (customer_id int REFERENCES customers, tag_id int REF
 CREATE TABLE boss (id int PRIMARY KEY, boss_id int REFERENCES boss);
 CREATE TABLE "odd name" ("1 st" int PRIMARY KEY, "a-b" text, "a b" text);
 CREATE VIEW seen AS SELECT id, name FROM customers;
+CREATE TABLE animals (id int PRIMARY KEY, owner_id int REFERENCES customers, owner int);
+CREATE TABLE sales.dogs (breed text, vet_id int REFERENCES customers, PRIMARY KEY (id)) INHERITS (animals);
+CREATE TABLE puppies ("the toy" text, "the-toy" text) INHERITS (sales.dogs);
+CREATE TABLE cats (breed int) INHERITS (animals);
+CREATE TABLE vaccinations (id int PRIMARY KEY, dog_id int REFERENCES sales.dogs);
 """
 
 
@@ -76,21 +81,34 @@ def check_types(types, schema):
         need(kind in PRIMITIVE or kind in types, f"{local(element)} {element.get('Name')}: type {kind} does not exist")
 
 
+def bases(types, entity):
+    """The type and those that it is derived from."""
+    while entity is not None:
+        yield entity
+        entity = types[entity.get("BaseType")] if entity.get("BaseType") else None
+
+
+def members(types, entity, kind):
+    return [m.get("Name") for each in bases(types, entity) for m in each.iter(EDM + kind)]
+
+
 def check_navigation(types, sets, schema):
     for entity in schema.iter(EDM + "EntityType"):
-        properties = {p.get("Name") for p in entity.iter(EDM + "Property")}
-        keys = [k.get("Name") for k in entity.iter(EDM + "PropertyRef")]
+        properties = set(members(types, entity, "Property"))
+        names = members(types, entity, "Property") + members(types, entity, "NavigationProperty")
+        need(len(names) == len(set(names)), f"{entity.get('Name')} has or inherits a name twice: {sorted(names)}")
+        keys = members(types, entity, "PropertyRef")
         need(keys, f"{entity.get('Name')} has no key")
+        need(not entity.get("BaseType") or entity.find(EDM + "Key") is None, f"{entity.get('Name')} has a base and a key")
         need(set(keys) <= properties, f"the key of {entity.get('Name')} names {keys}")
         for nav in entity.iter(EDM + "NavigationProperty"):
             target = types[re.sub(r"^Collection\((.*)\)$", r"\1", nav.get("Type"))]
             partner = nav.get("Partner")
             if partner:
-                names = [n.get("Name") for n in target.iter(EDM + "NavigationProperty")]
-                need(partner in names, f"{nav.get('Name')}: its partner {partner} does not exist")
+                need(partner in members(types, target, "NavigationProperty"), f"{nav.get('Name')}: its partner {partner} does not exist")
             for pair in nav.iter(EDM + "ReferentialConstraint"):
                 need(pair.get("Property") in properties, f"{nav.get('Name')}: constraint on {pair.get('Property')}")
-                need(pair.get("ReferencedProperty") in {p.get("Name") for p in target.iter(EDM + "Property")},
+                need(pair.get("ReferencedProperty") in members(types, target, "Property"),
                      f"{nav.get('Name')}: constraint to {pair.get('ReferencedProperty')}")
     for binding in schema.iter(EDM + "NavigationPropertyBinding"):
         need(binding.get("Target") in sets, f"a binding to {binding.get('Target')}, which does not exist")
@@ -133,7 +151,7 @@ def metadata(env, sql, schemas):
 def test_every_kind_of_table_is_published_validly(env):
     daemon, text = metadata(env, MIXED, ["public", "sales"])
     sets = check_document(text)
-    need({"customers", "orders", "lines", "boss", "odd_name", "seen"} <= sets, f"sets {sets}")
+    need({"customers", "orders", "lines", "boss", "odd_name", "seen", "animals", "dogs", "puppies", "cats"} <= sets, f"sets {sets}")
     for name in sets:
         response = get(daemon, f"/{name}?$top=1")
         need(response.status == 200, f"{name} is published, but answers {response.status}: {response.body[:200]!r}")

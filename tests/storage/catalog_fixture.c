@@ -88,6 +88,9 @@ static void put_property(struct bytes *b, struct str owner, const struct propert
     if (!str_eq(p->name, p->column)) {
         bytes_format(b, " column \"%.*s\"", STR_ARG(p->column));
     }
+    if (p->depth > 0) {
+        bytes_format(b, " slot=%u", p->slot);
+    }
     bytes_format(b, " cast %.*s\n", STR_ARG(p->pg.cast));
     if (p->description.len > 0) {
         bytes_format(b, "about %.*s.%.*s: %.*s\n", STR_ARG(owner), STR_ARG(p->name),
@@ -168,6 +171,12 @@ static void put_set(struct bytes *b, const struct entity_set *s)
         bytes_format(b, "about %.*s: %.*s\n", STR_ARG(s->name), STR_ARG(t->description));
     }
     put_key(b, s->name, "key", &t->key);
+    if (t->tree != NULL) {
+        bytes_format(b, "%.*s type %u..%u of %zu%s%.*s%s\n", STR_ARG(s->name), t->number, t->last,
+                     t->tree->type_count, t->base == NULL ? "" : " base=",
+                     STR_ARG(t->base == NULL ? STR("") : t->base->set->name),
+                     t->has_strays ? " strays" : "");
+    }
     for (size_t i = 0; i < t->alternate_key_count; i++) {
         put_key(b, s->name, "alternate", &t->alternate_keys[i]);
     }

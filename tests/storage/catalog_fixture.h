@@ -43,7 +43,8 @@ struct catalog_options catalog_fixture_options(void);
  *   namespace N / container N.C
  *   set S: N.T table|partitioned|view|matview|foreign "table" page=P
  *   S key a, b / S alternate a / S search 'config'::regconfig: text <column> text
- *   S.p: Type(facets) null|notnull [computed] [default] [column "c"] cast C
+ *   S type first..last of N [base=S] [strays]: in its hierarchy
+ *   S.p: Type(facets) null|notnull [computed] [default] [column "c"] [slot=n] cast C
  *   S -> n: T one|many [null] [dependent] back=m on a=b, ... | by "link" a="c" d="e"
  *   enum N.E: a, b / complex N.C / C.p: ...
  *   about S: comment / about S.p: comment
