@@ -206,9 +206,6 @@ static const struct bound_expr *is_of(struct binder *b, const struct scope *s,
 {
     switch (outcome) {
     case OUTCOME_SAME:
-        /* Where there is no entity, there is none of that type. */
-        return e->kind == BOUND_ENTITY && e->nullable ? bind_compare_null(b, OP_NE, e)
-                                                      : bind_truth(b, true);
     case OUTCOME_ALWAYS:
         return bind_truth(b, true);
     case OUTCOME_SOMETIMES:
@@ -219,6 +216,29 @@ static const struct bound_expr *is_of(struct binder *b, const struct scope *s,
         break;
     }
     return cast_to(b, s, e, to, outcome);
+}
+
+/* An entity is what its row says, so that a cast to a derived type is null in other rows. */
+static const struct bound_expr *bind_entity_cast(struct binder *b, const struct scope *s,
+                                                 const struct bound_expr *from,
+                                                 const struct entity_type *to, bool test)
+{
+    const struct entity_type *type = from->type.entity_type;
+    const struct type_ref null = {.type = EDM_ENTITY, .nullable = true, .entity_type = to};
+    const struct bound_expr *cast = from;
+    if (!entity_type_is(type, to) && !entity_type_is(to, type)) {
+        return test ? bind_truth(b, false) : bind_null(b, &null);
+    }
+    if (!entity_type_is(type, to)) {
+        struct source *source =
+            bind_source_cast(b, bind_source_own(from->source), to, s->in_filter);
+        cast = source == NULL ? NULL : bind_entity_expr(b, source);
+    }
+    if (!test || cast == NULL) {
+        return cast;
+    }
+    /* Where there is no entity, there is none of that type. */
+    return cast->nullable ? bind_compare_null(b, OP_NE, cast) : bind_truth(b, true);
 }
 
 const struct bound_expr *bind_cast(struct binder *b, const struct scope *s, const struct expr *e)
@@ -238,6 +258,9 @@ const struct bound_expr *bind_cast(struct binder *b, const struct scope *s, cons
     }
     if (from->type.type == EDM_NONE) {
         return test ? bind_truth(b, true) : bind_null(b, &to);
+    }
+    if (from->kind == BOUND_ENTITY && to.type == EDM_ENTITY && !to.collection) {
+        return bind_entity_cast(b, s, from, to.entity_type, test);
     }
     enum outcome outcome = outcome_of(&from->type, &to);
     return test ? is_of(b, s, from, &to, outcome) : cast_to(b, s, from, &to, outcome);

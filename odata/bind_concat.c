@@ -426,6 +426,13 @@ static struct entity_type *united_type(struct uniting *u)
 
 bool bind_union(struct applying *x, struct applying *parts, size_t count, size_t offset)
 {
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].in->wide) {
+            return odata_error_not_implemented(
+                x->b->err, x->clause->option,
+                "concat of entities that may be of derived types is not implemented");
+        }
+    }
     struct uniting u = {.x = x, .parts = parts, .count = count, .offset = offset};
     u.d = ARENA_NEW(x->b->arena, struct derived);
     if (u.d == NULL) {

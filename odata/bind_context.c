@@ -148,7 +148,10 @@ static void put_expand(struct binder *b, struct bytes *out, const struct expand_
         return;
     }
     put_separator(out, any);
-    put_name(out, name);
+    for (size_t i = 0; i < item->path_count; i++) {
+        bytes_put_str(out, i > 0 ? STR("/") : STR(""));
+        put_name(out, item->path[i]);
+    }
     if (item->ref) {
         BYTES_PUT_LITERAL(out, "/$ref");
         return;
@@ -289,6 +292,22 @@ static void put_applied_list(struct binder *b, struct bytes *out, const struct q
     }
 }
 
+/* The entity set of a source, and the type when a cast has led to another one than the set's. */
+static void put_set(struct bytes *out, const struct source *source)
+{
+    put_name(out, source_set(source)->name);
+}
+
+static void put_cast(struct bytes *out, const struct source *source)
+{
+    if (source->set != NULL && !entity_type_is(source->set->type, source->type)) {
+        bytes_put_char(out, '/');
+        put_name(out, source->type->namespace);
+        bytes_put_char(out, '.');
+        put_name(out, source->type->name);
+    }
+}
+
 /* Products(1)/Name: from the entity set when the entity's key is known, else the path as it came. */
 static void put_property_path(struct bytes *out, const struct bound_path *path)
 {
@@ -302,10 +321,15 @@ static void put_property_path(struct bytes *out, const struct bound_path *path)
         if (i > from) {
             bytes_put_char(out, '/');
         }
-        put_name(out, i == from ? step->source->type->set->name : step->via->name);
+        if (i == from) {
+            put_set(out, step->source);
+        } else {
+            put_name(out, step->via->name);
+        }
         if (step->key_count > 0) {
             put_key(out, step);
         }
+        put_cast(out, step->source);
     }
     bytes_put_char(out, '/');
     put_name(out, read->value->property->name);
@@ -332,7 +356,8 @@ static void put_fragment(struct binder *b, struct bytes *out, const struct bound
             BYTES_PUT_LITERAL(out, "Collection(Edm.ComplexType)");
             break;
         }
-        put_name(out, path->read->type->set->name);
+        put_set(out, path->read->source);
+        put_cast(out, path->read->source);
         if (q->apply != NULL) {
             put_applied_list(b, out, q, path->read);
         } else {

@@ -121,7 +121,9 @@ struct derived *bind_derive(struct binder *b, struct source *from)
     size_t hidden = old == NULL ? 0 : old->hidden_count;
     struct derived *d = ARENA_NEW(b->arena, struct derived);
     if (d != NULL) {
-        d->passed = ARENA_ARRAY(b->arena, t->property_count + hidden + 1, const struct property *);
+        size_t kinds = from->wide ? 1 + t->tree->slot_count : 0;
+        d->passed =
+            ARENA_ARRAY(b->arena, t->property_count + hidden + kinds + 1, const struct property *);
     }
     if (d == NULL || d->passed == NULL) {
         arena_fail(b->arena, b->err);
@@ -134,6 +136,12 @@ struct derived *bind_derive(struct binder *b, struct source *from)
     for (size_t i = 0; i < hidden; i++) {
         if (!has_column(d->passed, d->passed_count, old->hidden[i]->column)) {
             d->passed[d->passed_count++] = old->hidden[i];
+        }
+    }
+    if (from->wide) { /* what derived types add is passed on as well */
+        d->passed[d->passed_count++] = &t->tree->kind;
+        for (size_t i = 0; i < t->tree->slot_count; i++) {
+            d->passed[d->passed_count++] = &t->tree->slots[i].column;
         }
     }
     if (old != NULL) {
@@ -200,6 +208,10 @@ bool bind_derived(struct applying *x, struct derived *d, const struct entity_typ
     d->costly = old || d->kind != DERIVED_SELECT || d->grouped || d->distinct || d->join != NULL ||
                 d->window || d->has_top || d->skip > 0;
     made->derived = d;
+    made->says_type = d->from != NULL && d->from->says_type;
+    made->set = d->from == NULL || type->transient ? NULL : d->from->set;
+    made->wide = made->wide && d->kind == DERIVED_SELECT && d->from != NULL && d->from->wide &&
+                 d->passed_count > 0 && !d->grouped && d->join == NULL;
     x->in = made;
     return true;
 }
@@ -208,7 +220,7 @@ struct source *bind_again(struct binder *b, struct source *from)
 {
     struct source *again = bind_source_new(b, from->type);
     if (again != NULL) {
-        again->derived = from->derived;
+        bind_source_like(again, from);
         bool costly = from->derived != NULL && from->derived->costly;
         again->shared = from->shared != NULL ? from->shared : costly ? from : NULL;
     }
@@ -219,8 +231,7 @@ struct source *bind_copy(struct binder *b, const struct source *from)
 {
     struct source *copy = bind_source_new(b, from->type);
     if (copy != NULL) {
-        copy->derived = from->derived;
-        copy->shared = from->shared;
+        bind_source_like(copy, from);
     }
     return copy;
 }

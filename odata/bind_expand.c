@@ -8,7 +8,8 @@
 struct expanding {
     struct source *source;
     const struct navigation *navigation;
-    const struct query *options; /* or NULL */
+    const struct entity_type *cast; /* what its entities are cast to, or NULL */
+    const struct query *options;    /* or NULL */
     size_t offset;
     uint64_t levels; /* this one included */
     bool ref;
@@ -129,8 +130,14 @@ static struct source *bind_target(struct binder *b, const struct expanding *x,
             (q != NULL && q->apply != NULL && !bind_sequence(&rows, q->apply))) {
             return NULL;
         }
-    } else {
+    } else if (x->cast == NULL) {
         rows.in = bind_target_rows(b, x->navigation);
+    } else {
+        rows.in = bind_source_new(b, x->cast);
+        if (rows.in != NULL) {
+            rows.in->set = x->navigation->target->set;
+            rows.in->says_type = true;
+        }
     }
     if (rows.in == NULL || q == NULL || q->compute_count == 0) {
         return rows.in;
@@ -304,16 +311,53 @@ static bool is_expanded(const struct selection *s, const struct navigation *n)
     return e != NULL;
 }
 
-/* The name in front of $ref and $count, behind casts to the type itself. */
-static bool find_name(struct binder *b, const struct entity_type *type,
-                      const struct expand_item *item, struct str *out)
+/* Nav/Ns.Type: the type; *out_cast is NULL when it is that of the navigation. */
+static bool find_cast(struct binder *b, const struct expand_item *item, struct str name,
+                      const struct navigation *n, const struct entity_type **out_cast)
+{
+    const struct entity_type *cast = bind_derived_type(b, name, n->target);
+    *out_cast = bind_is_own_type(b, name, n->target) ? NULL : cast;
+    if (cast == NULL) {
+        return bind_fail_name(b, &clause_expand, item->offset, name,
+                              "is no type that is derived from %.*s",
+                              STR_ARG(bind_clip(n->target->name)));
+    }
+    if (*out_cast != NULL && (!n->collection || navigation_is_exact(n))) {
+        return odata_error_not_implemented(
+            b->err, "$expand",
+            "a cast behind '%.*s', which leads to entities of %.*s alone, is not implemented",
+            STR_ARG(bind_clip(n->name)), STR_ARG(bind_clip(n->target->name)));
+    }
+    if (*out_cast != NULL && item->options != NULL && item->options->has_levels) {
+        return bind_fail(b, &clause_expand, item->offset, "$levels behind a cast");
+    }
+    return true;
+}
+
+/* Where the name of the navigation stands, behind casts to the type itself. */
+static size_t skip_casts(const struct binder *b, const struct entity_type *type,
+                         const struct expand_item *item)
 {
     size_t at = 0;
     while (at + 1 < item->path_count && bind_is_own_type(b, item->path[at], type)) {
         at++;
     }
+    return at;
+}
+
+/* The name in front of $ref and $count; *out_cast is what it is cast to, or NULL. */
+static bool find_name(struct binder *b, const struct entity_type *type,
+                      const struct expand_item *item, struct str *out,
+                      const struct entity_type **out_cast)
+{
+    size_t at = skip_casts(b, type, item);
     *out = item->path[at];
+    *out_cast = NULL;
     const struct navigation *n = entity_type_find_navigation(type, *out);
+    if (n != NULL && at + 2 == item->path_count &&
+        str_find(item->path[at + 1], '.', 0) < item->path[at + 1].len) {
+        return find_cast(b, item, item->path[at + 1], n, out_cast);
+    }
     if (n != NULL && at + 2 == item->path_count &&
         entity_type_find_property(n->target, item->path[at + 1]) != NULL) {
         struct str property = item->path[at + 1];
@@ -339,16 +383,67 @@ static bool get_levels(struct binder *b, const struct expand_item *item, uint64_
     return *out > 0 || bind_fail(b, &clause_expand, item->offset, "$levels must be at least 1");
 }
 
+/* Whether entities of `type` have this navigation expanded already, by itself or by a cast. */
+static bool is_expanded_for(const struct selection *selection, const struct entity_type *type,
+                            const struct navigation *n)
+{
+    for (const struct expansion *e = selection->expansions; e != NULL; e = e->next) {
+        if (str_eq(e->navigation->name, n->name)) {
+            return true;
+        }
+    }
+    for (const struct cast_selection *c = selection->casts; c != NULL; c = c->next) {
+        const struct entity_type *other = c->source->type;
+        if ((entity_type_is(type, other) || entity_type_is(other, type)) &&
+            is_expanded_for(c->selection, type, n)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool expand_item(struct binder *b, struct source *source, const struct expand_item *item,
+                        struct selection *selection);
+
+/* Ns.Dog/Visits: of entities of a derived type alone. */
+static bool expand_cast(struct binder *b, struct source *source, const struct entity_type *type,
+                        const struct expand_item *item, size_t at, struct selection *selection)
+{
+    struct expand_item rest = *item;
+    rest.path += at;
+    rest.path_count -= at;
+    const struct navigation *n = entity_type_find_navigation(type, rest.path[0]);
+    if (n != NULL && is_expanded_for(selection, type, n)) {
+        return bind_fail_name(b, &clause_expand, item->offset, n->name, "is expanded twice");
+    }
+    if (str_eq(rest.path[0], STR("*"))) {
+        return odata_error_not_implemented(b->err, "$expand",
+                                           "'*' behind a cast in $expand is not implemented");
+    }
+    struct cast_selection *cast = bind_cast_selection(b, source, type, selection);
+    return cast != NULL && expand_item(b, cast->source, &rest, cast->selection);
+}
+
 static bool expand_item(struct binder *b, struct source *source, const struct expand_item *item,
                         struct selection *selection)
 {
+    size_t at = skip_casts(b, source->type, item);
+    const struct entity_type *derived =
+        at + 1 < item->path_count ? bind_derived_type(b, item->path[at], source->type) : NULL;
+    if (derived != NULL && source->cast_of != NULL) {
+        return odata_error_not_implemented(b->err, "$expand",
+                                           "a cast of a cast in $expand is not implemented");
+    }
+    if (derived != NULL) {
+        return expand_cast(b, source, derived, item, at + 1, selection);
+    }
     struct str name;
     struct expanding x = {.source = source,
                           .options = item->options,
                           .offset = item->offset,
                           .ref = item->ref,
                           .count = item->count};
-    if (!find_name(b, source->type, item, &name) || !get_levels(b, item, &x.levels)) {
+    if (!find_name(b, source->type, item, &name, &x.cast) || !get_levels(b, item, &x.levels)) {
         return false;
     }
     x.navigation = entity_type_find_navigation(source->type, name);
@@ -359,7 +454,7 @@ static bool expand_item(struct binder *b, struct source *source, const struct ex
         }
         return bind_fail_unknown(b, &clause_expand, item->offset, source->type, name, false);
     }
-    if (is_expanded(selection, x.navigation)) {
+    if (is_expanded_for(selection, source->type, x.navigation)) {
         return bind_fail_name(b, &clause_expand, item->offset, name, "is expanded twice");
     }
     return expand_one(b, &x, selection);
@@ -430,7 +525,15 @@ static bool expand_all(struct binder *b, struct source *source, const struct exp
                               .offset = item->offset,
                               .levels = 1,
                               .ref = item->ref};
-        if (!is_expanded(selection, n) && !expand_one(b, &x, selection)) {
+        if (is_expanded(selection, n)) {
+            continue;
+        }
+        if (is_expanded_for(selection, source->type, n)) {
+            return odata_error_not_implemented(
+                b->err, "$expand", "'*' beside an expanded '%.*s' behind a cast is not implemented",
+                STR_ARG(bind_clip(n->name)));
+        }
+        if (!expand_one(b, &x, selection)) {
             return false;
         }
     }

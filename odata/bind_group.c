@@ -242,8 +242,7 @@ static bool add_leaves(struct applying *x, const struct transformation *t, const
     if (in == NULL) {
         return false;
     }
-    in->derived = x->in->derived;
-    in->shared = x->in->shared;
+    bind_source_like(in, x->in);
     x->in = in;
     return true;
 }

@@ -264,6 +264,12 @@ bool bind_join(struct applying *x, const struct transformation *t)
         !relate(&j, n)) {
         return false;
     }
+    bool wide = entity_type_has_derived(n->target) && !navigation_is_exact(n);
+    if (x->in->wide || wide) {
+        return odata_error_not_implemented(
+            x->b->err, x->clause->option,
+            "join of entities that may be of derived types is not implemented");
+    }
     struct source *again = bind_again(x->b, x->in);
     j.d = again == NULL ? NULL : bind_derive(x->b, again);
     if (j.d == NULL || !set_tie(&j, n)) {

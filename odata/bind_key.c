@@ -14,7 +14,8 @@ static const struct clause clause_key = {"", ODATA_CODE_BAD_KEY};
 static bool said_by_parent(const struct navigation *via, const struct property *p)
 {
     for (size_t i = 0; via != NULL && via->link == NULL && i < via->join_count; i++) {
-        if (via->joins[i].remote == p) {
+        /* by its column: behind a cast p is that of a derived type */
+        if (str_eq(via->joins[i].remote->column, p->column)) {
             return true;
         }
     }

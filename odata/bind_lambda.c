@@ -51,6 +51,25 @@ static bool is_filter_segment(const struct expr *e)
     return e != NULL && e->kind == EXPR_CALL && str_eq(e->name, STR("$filter"));
 }
 
+/* The entities that a path leads to, as far as it casts them. */
+static struct source *new_range(struct binder *b, const struct scope *s,
+                                const struct member_path *path)
+{
+    const struct entity_type *type = path->set != NULL ? path->set->type : path->collection->target;
+    if (path->cast == NULL || path->cast == type) {
+        return path->set != NULL ? bind_source_new(b, type) : bind_source_via(b, path->collection);
+    }
+    if (path->set == NULL && navigation_is_exact(path->collection)) {
+        odata_error_not_implemented(b->err, s->clause->option,
+                                    "a cast behind '%.*s', which leads to entities of %.*s alone, "
+                                    "is not implemented",
+                                    STR_ARG(bind_clip(path->collection->name)),
+                                    STR_ARG(bind_clip(type->name)));
+        return NULL;
+    }
+    return bind_source_new(b, path->cast);
+}
+
 /*
  * The collection that e->base names: a to-many navigation (made->range...) or values (args), with
  * the conditions of `/$filter(...)` segments behind it as the body.
@@ -93,8 +112,7 @@ static struct bound_expr *bind_collection(struct binder *b, const struct scope *
     } else if (rows.in != NULL) {
         made->range = rows.in; /* which are those of this row alone */
     } else {
-        made->range =
-            bind_source_new(b, path->set != NULL ? path->set->type : path->collection->target);
+        made->range = new_range(b, s, path);
         made->range_from = path->source;
         made->range_via = path->collection;
         if (made->range == NULL) {

@@ -43,7 +43,7 @@ const struct bound_expr *bind_part_expr(struct binder *b, const struct bound_exp
     return e;
 }
 
-static const struct bound_expr *new_entity(struct binder *b, const struct source *source)
+const struct bound_expr *bind_entity_expr(struct binder *b, const struct source *source)
 {
     assert(source != NULL);
     struct bound_expr *entity = bind_new(b, BOUND_ENTITY, EDM_ENTITY, 0);
@@ -57,7 +57,7 @@ static const struct bound_expr *new_entity(struct binder *b, const struct source
 
 const struct bound_expr *bind_current(struct binder *b, const struct scope *s)
 {
-    return s->item != NULL ? s->item : new_entity(b, s->root);
+    return s->item != NULL ? s->item : bind_entity_expr(b, s->root);
 }
 
 static bool step_entity(struct binder *b, const struct scope *s, const struct expr *e,
@@ -81,6 +81,11 @@ static bool step_entity(struct binder *b, const struct scope *s, const struct ex
     }
     if (bind_is_own_type(b, e->name, type)) {
         return true;
+    }
+    const struct entity_type *cast = bind_derived_type(b, e->name, type);
+    if (cast != NULL) {
+        at->source = bind_source_cast(b, at->source, cast, s->in_filter);
+        return at->source != NULL;
     }
     return bind_fail_unknown(b, s->clause, e->offset, type, e->name, s->may_be_text);
 }
@@ -193,7 +198,7 @@ static bool step_key(struct binder *b, const struct expr *e, const struct naviga
     if (one == NULL || !key_of(b, e, &segment)) {
         return false;
     }
-    one->range = bind_source_new(b, type);
+    one->range = via != NULL ? bind_source_via(b, via) : bind_source_new(b, type);
     one->range_from = at->source;
     one->range_via = via;
     one->nullable = true;
@@ -276,6 +281,21 @@ static bool start_at_it(struct binder *b, const struct scope *s, struct member_p
     return true;
 }
 
+/* Nav/Ns.Type, where Nav is a collection: its entities of that type. */
+static bool cast_collection(struct binder *b, const struct expr *e, struct member_path *path)
+{
+    const struct entity_type *type = path->cast != NULL         ? path->cast
+                                     : path->collection != NULL ? path->collection->target
+                                     : path->set != NULL        ? path->set->type
+                                                                : NULL;
+    const struct entity_type *cast = type == NULL ? NULL : bind_derived_type(b, e->name, type);
+    if (cast == NULL || e->key_count > 0 || e->arg_count > 0) {
+        return false;
+    }
+    path->cast = cast;
+    return true;
+}
+
 bool bind_member_path(struct binder *b, const struct scope *s, const struct expr *e,
                       struct member_path *out)
 {
@@ -299,6 +319,11 @@ bool bind_member_path(struct binder *b, const struct scope *s, const struct expr
     }
     if (e->kind != EXPR_MEMBER) {
         out->value = bind_expr(b, s, e);
+        if (out->value != NULL && out->value->kind == BOUND_ENTITY) { /* cast(Ns.Type)/... */
+            out->source = bind_source_own(out->value->source);
+            out->value = NULL;
+            return true;
+        }
         return out->value != NULL;
     }
     if (e->base == NULL) {
@@ -309,6 +334,9 @@ bool bind_member_path(struct binder *b, const struct scope *s, const struct expr
     }
     if (!bind_member_path(b, s, e->base, out)) {
         return false;
+    }
+    if (cast_collection(b, e, out)) {
+        return true;
     }
     if (out->collection != NULL || out->set != NULL) {
         return bind_fail_name(b, s->clause, e->base->offset,
@@ -343,5 +371,5 @@ const struct bound_expr *bind_member(struct binder *b, const struct scope *s, co
                                     e->offset, s->clause->option);
         return NULL;
     }
-    return new_entity(b, path.source);
+    return bind_entity_expr(b, path.source);
 }

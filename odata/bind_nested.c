@@ -10,17 +10,17 @@
 #include "odata/apply_priv.h"
 
 /* The targets of n, only those of the row of from. */
-static bool tie_rows(struct applying *x, const struct entity_type *target,
-                     const struct navigation *tie, const struct source *from)
+static bool tie_rows(struct applying *x, const struct navigation *n, const struct navigation *tie,
+                     const struct source *from)
 {
-    struct source *rows = bind_source_new(x->b, target);
+    struct source *rows = bind_source_via(x->b, n);
     struct derived *d = rows == NULL ? NULL : bind_derive(x->b, rows);
     if (d == NULL) {
         return false;
     }
     d->tie = tie;
     d->tie_from = from;
-    return bind_derived(x, d, target);
+    return bind_derived(x, d, n->target);
 }
 
 static bool bind_made(struct applying *x, const struct nested *made)
@@ -35,7 +35,7 @@ static bool behind(struct applying *x, const struct navigation *n, const struct 
                    const struct source *from)
 {
     if (n->made == NULL) {
-        return tie_rows(x, n->target, tie, from);
+        return tie_rows(x, n, tie, from);
     }
     if (n->made->over != NULL) {
         return behind(x, n->made->over, tie, from) && bind_made(x, n->made);
@@ -52,7 +52,7 @@ bool bind_behind(struct applying *x, const struct navigation *n, const struct so
 struct source *bind_target_rows(struct binder *b, const struct navigation *n)
 {
     if (n->made == NULL) {
-        return bind_source_new(b, n->target);
+        return bind_source_via(b, n);
     }
     struct applying x = {.b = b, .clause = &clause_apply};
     x.in = bind_target_rows(b, n->made->over);
@@ -83,8 +83,7 @@ static bool add_navigation(struct applying *x, const struct navigation *n)
     all[from->navigation_count] = *n;
     all[from->navigation_count].source = t;
     all[from->navigation_count].index = from->navigation_count;
-    in->derived = x->in->derived;
-    in->shared = x->in->shared;
+    bind_source_like(in, x->in);
     x->in = in;
     return true;
 }

@@ -52,7 +52,7 @@ static size_t count_crossed_keys(const struct source *root)
 {
     size_t count = 0;
     for (const struct source *j = root->joined; root->type->crossjoin && j != NULL; j = j->next) {
-        count += j->via->crossed ? j->type->key.count : 0;
+        count += j->via != NULL && j->via->crossed ? j->type->key.count : 0;
     }
     return count;
 }
@@ -92,7 +92,7 @@ bool bind_order(struct binder *b, const struct scope *s, const struct query *q, 
         }
     }
     for (struct source *j = s->root->joined; crossed_count > 0 && j != NULL; j = j->next) {
-        for (size_t i = 0; j->via->crossed && i < j->type->key.count; i++) {
+        for (size_t i = 0; j->via != NULL && j->via->crossed && i < j->type->key.count; i++) {
             const struct sorted item = {j->type->key.properties[i], false};
             if (!add_property(b, j, &item, read)) {
                 return false;

@@ -86,7 +86,7 @@ static bool add_step(struct walk *w, const struct entity_type *type, const struc
     if (w->out->read->filter != NULL) {
         return not_here(w, "navigation behind $filter in a path");
     }
-    struct source *source = bind_source_new(w->b, type);
+    struct source *source = via != NULL ? bind_source_via(w->b, via) : bind_source_new(w->b, type);
     if (source == NULL) {
         return false;
     }
@@ -190,11 +190,59 @@ static bool take_key_segment(struct walk *w, const struct segment *s, bool *out_
     return take_key(w, &as_key);
 }
 
+/* The step's key in the properties of a type that is derived from its own. */
+static bool cast_key(struct walk *w, struct path_step *step, const struct entity_type *type)
+{
+    const struct property **properties =
+        ARENA_ARRAY(w->b->arena, step->key_count, const struct property *);
+    if (properties == NULL && step->key_count > 0) {
+        return arena_fail(w->b->arena, w->b->err);
+    }
+    for (size_t i = 0; i < step->key_count; i++) {
+        properties[i] = &type->properties[step->key_properties[i]->index];
+    }
+    step->key_properties = properties;
+    return true;
+}
+
+/*
+ * /animals/Ns.Dog, /animals(1)/Ns.Dog: what is of a derived type (URL Conventions 4.11). These are
+ * the rows of the tables of that type; the entity set stays what it was.
+ */
+static bool take_cast(struct walk *w, const struct segment *s, const struct entity_type *type)
+{
+    struct read *read = w->out->read;
+    struct path_step *step = &w->steps[w->count - 1];
+    const struct source *from = step->source;
+    if (read->filter != NULL) {
+        return not_here(w, "a cast behind $filter in a path");
+    }
+    if (from->exact) {
+        /* What a foreign key leads to is of its table's own type. */
+        return w->single ? not_found(w, "there is no such entity of type %.*s",
+                                     STR_ARG(bind_clip(type->name)))
+                         : not_here(w, "a cast behind a many-to-many navigation");
+    }
+    struct source *source = bind_source_new(w->b, type);
+    if (source == NULL || !cast_key(w, step, type)) {
+        return false;
+    }
+    source->set = source_set(from);
+    step->source = source;
+    read->source = source;
+    w->b->it = source;
+    return take_key(w, s);
+}
+
 static bool bind_entity_name(struct walk *w, const struct segment *s)
 {
     const struct entity_type *type = type_now(w);
     if (bind_is_own_type(w->b, s->name, type)) {
         return take_key(w, s);
+    }
+    const struct entity_type *cast = bind_derived_type(w->b, s->name, type);
+    if (cast != NULL) {
+        return take_cast(w, s, cast);
     }
     const struct navigation *n = entity_type_find_navigation(type, s->name);
     const struct property *p = entity_type_find_property(type, s->name);

@@ -87,6 +87,16 @@ struct scope {
 /* bind_source.c */
 
 struct source *bind_source_new(struct binder *b, const struct entity_type *type) NODISCARD;
+/* s, as somebody who may join to it has it: s is a root or hangs on one. */
+struct source *bind_source_own(const struct source *s);
+/* The rows of `to` are those of `from`; its type may be another one. */
+void bind_source_like(struct source *to, const struct source *from);
+/* What a navigation leads to, as a root of its own. */
+struct source *bind_source_via(struct binder *b, const struct navigation *via) NODISCARD;
+/* The rows of `from` as far as they are of a type that is derived from its own; the same one each
+   time. Not a root: its columns stand in the row of from. */
+struct source *bind_source_cast(struct binder *b, struct source *from,
+                                const struct entity_type *type, bool in_filter) NODISCARD;
 /* The entity behind a to-one navigation; the same one each time. NULL when memory is short. */
 struct source *bind_source_join(struct binder *b, struct source *from, const struct navigation *via,
                                 bool in_filter) NODISCARD;
@@ -106,6 +116,9 @@ bool bind_fail_unknown(struct binder *b, const struct clause *c, size_t offset,
                        const struct entity_type *t, struct str name, bool may_be_text);
 /* The name is a type cast (it contains a point) to t itself. */
 bool bind_is_own_type(const struct binder *b, struct str name, const struct entity_type *t);
+/* The type that a cast names, when that is t or derived from it; NULL for any other name. */
+const struct entity_type *bind_derived_type(const struct binder *b, struct str name,
+                                            const struct entity_type *t);
 /* A name for a message: cut to a length that leaves room for the sentence, at a character. */
 struct str bind_clip(struct str text);
 
@@ -198,6 +211,7 @@ bool bind_meet_collections(struct binder *b, const struct bound_expr **left,
 struct member_path {
     struct source *source;               /* the entity so far */
     const struct navigation *collection; /* a to-many navigation from source: the end */
+    const struct entity_type *cast;      /* of collection or set: to this type, or NULL */
     const struct bound_expr *value;      /* a property; NULL while it is an entity */
     const struct entity_set *set;        /* $root/Set: the end */
     /* Entities that were addressed by a key on the way: subqueries, in each other. */
@@ -216,6 +230,9 @@ const struct bound_expr *bind_member(struct binder *b, const struct scope *s,
 /* A part of a complex property: the same column, one attribute further in. */
 const struct bound_expr *bind_part_expr(struct binder *b, const struct bound_expr *whole,
                                         const struct property *part) NODISCARD;
+
+/* The entity of a source as a whole. */
+const struct bound_expr *bind_entity_expr(struct binder *b, const struct source *source) NODISCARD;
 
 /* The current instance: what $this means, and what functions without an operand take. */
 const struct bound_expr *bind_current(struct binder *b, const struct scope *s) NODISCARD;
@@ -256,6 +273,11 @@ bool bind_key(struct binder *b, const struct segment *segment, struct path_step 
 
 struct selection *bind_selection(struct binder *b, struct source *source,
                                  const struct query *q) NODISCARD;
+
+/* What is selected of entities of a derived type, which may be nothing yet. NULL: the arena. */
+struct cast_selection *bind_cast_selection(struct binder *b, struct source *source,
+                                           const struct entity_type *type,
+                                           struct selection *selection) NODISCARD;
 
 /* bind_expand.c */
 

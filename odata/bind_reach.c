@@ -35,7 +35,7 @@ bool bind_cross(struct applying *x, struct source *from, const struct navigation
     if (n->made != NULL && !bind_behind(&made, n, from)) {
         return false;
     }
-    struct source *target = n->made != NULL ? made.in : bind_source_new(b, n->target);
+    struct source *target = n->made != NULL ? made.in : bind_source_via(b, n);
     const struct property **carried = NULL;
     if (d == NULL) {
         return arena_fail(b->arena, b->err);
@@ -101,6 +101,11 @@ static bool walk_name(struct applying *x, const struct expr *e, struct reached *
         return at->value != NULL;
     }
     const struct navigation *n = entity_type_find_navigation(type, e->name);
+    if (n == NULL && !bind_is_own_type(b, e->name, type) &&
+        bind_derived_type(b, e->name, type) != NULL) {
+        return odata_error_not_implemented(b->err, x->clause->option,
+                                           "a cast in a path of $apply is not implemented");
+    }
     if (n == NULL) {
         return bind_is_own_type(b, e->name, type) ||
                bind_fail_unknown(b, x->clause, e->offset, type, e->name, false);

@@ -188,11 +188,23 @@ static bool select_property(struct selecting *s, const struct select_item *item,
            select_inside(s, &in, whole, &s->whole[p->index], &values->parts);
 }
 
-static bool select_item(struct selecting *s, const struct select_item *item)
+/* The derived type that an item casts to, or NULL; *out_at is the name behind casts to the type itself. */
+static const struct entity_type *cast_of(const struct selecting *s, const struct select_item *item,
+                                         size_t *out_at)
 {
     size_t at = 0;
     while (at + 1 < item->path_count && bind_is_own_type(s->b, item->path[at], s->type)) {
         at++;
+    }
+    *out_at = at;
+    return at + 1 < item->path_count ? bind_derived_type(s->b, item->path[at], s->type) : NULL;
+}
+
+static bool select_item(struct selecting *s, const struct select_item *item)
+{
+    size_t at;
+    if (cast_of(s, item, &at) != NULL) {
+        return true; /* select_casts() */
     }
     struct str name = item->path[at];
     if (str_eq(name, STR("*"))) {
@@ -200,6 +212,7 @@ static bool select_item(struct selecting *s, const struct select_item *item)
             s->properties[i] = true;
             s->whole[i] = true;
         }
+        s->out->all_derived = true;
         return true;
     }
     if (str_ends_with(name, STR(".*"))) {
@@ -225,6 +238,83 @@ static bool select_item(struct selecting *s, const struct select_item *item)
     return true;
 }
 
+struct cast_selection *bind_cast_selection(struct binder *b, struct source *source,
+                                           const struct entity_type *type,
+                                           struct selection *selection)
+{
+    struct cast_selection **at = &selection->casts;
+    while (*at != NULL && (*at)->source->type->number < type->number) {
+        at = &(*at)->next;
+    }
+    if (*at != NULL && (*at)->source->type == type) {
+        return *at;
+    }
+    struct cast_selection *made = ARENA_NEW(b->arena, struct cast_selection);
+    if (made != NULL) {
+        made->selection = ARENA_NEW(b->arena, struct selection);
+    }
+    if (made == NULL || made->selection == NULL) {
+        arena_fail(b->arena, b->err);
+        return NULL;
+    }
+    made->source = bind_source_cast(b, source, type, false);
+    made->next = *at;
+    *at = made;
+    return made->source == NULL ? NULL : made;
+}
+
+/* Moves the items that cast to the type of the first one that is not done to `items`. */
+static const struct entity_type *take_casts(const struct selecting *s, const struct query *q,
+                                            bool *done, struct select_item *items,
+                                            size_t *out_count)
+{
+    const struct entity_type *type = NULL;
+    *out_count = 0;
+    for (size_t i = 0; i < q->select_count; i++) {
+        size_t at;
+        const struct entity_type *cast = done[i] ? NULL : cast_of(s, &q->select[i], &at);
+        if (cast == NULL || (type != NULL && cast != type)) {
+            continue;
+        }
+        type = cast;
+        done[i] = true;
+        items[*out_count] = q->select[i];
+        items[*out_count].path += at + 1;
+        items[(*out_count)++].path_count -= at + 1;
+    }
+    return type;
+}
+
+/* The items of $select that go through a cast, those of one type together: Ns.Dog/Breed. */
+static bool select_casts(struct selecting *s, const struct query *q)
+{
+    struct binder *b = s->b;
+    bool *done = ARENA_ARRAY(b->arena, q->select_count, bool);
+    if (done == NULL) {
+        return q->select_count == 0 || arena_fail(b->arena, b->err);
+    }
+    for (;;) {
+        size_t count;
+        struct select_item *items = ARENA_ARRAY(b->arena, q->select_count, struct select_item);
+        if (items == NULL) {
+            return arena_fail(b->arena, b->err);
+        }
+        const struct entity_type *type = take_casts(s, q, done, items, &count);
+        if (type == NULL) {
+            return true;
+        }
+        const struct query some = {.has_select = true, .select = items, .select_count = count};
+        struct cast_selection *cast = bind_cast_selection(b, s->source, type, s->out);
+        if (cast == NULL) {
+            return false;
+        }
+        cast->selection = bind_selection(b, cast->source, &some);
+        if (cast->selection == NULL) {
+            return false;
+        }
+    }
+}
+
 struct selection *bind_selection(struct binder *b, struct source *source, const struct query *q)
 {
     const struct entity_type *type = source->type;
@@ -245,10 +335,14 @@ struct selection *bind_selection(struct binder *b, struct source *source, const 
     }
     bool all = q == NULL || !q->has_select;
     s.out->all_links = all;
+    s.out->all_derived = all;
     for (size_t i = 0; !all && i < q->select_count; i++) {
         if (!select_item(&s, &q->select[i])) {
             return NULL;
         }
+    }
+    if (!all && entity_type_has_derived(type) && !select_casts(&s, q)) {
+        return NULL;
     }
     for (size_t i = 0; i < type->property_count; i++) {
         if (s.out->values != NULL && s.whole[i]) {

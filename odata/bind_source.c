@@ -28,7 +28,33 @@ struct source *bind_source_new(struct binder *b, const struct entity_type *type)
     s->type = type;
     s->root = s;
     s->number = b->next_number++;
+    s->wide = entity_type_has_derived(type);
     return s;
+}
+
+/* Rows of derived types are not what a foreign key leads to. */
+static struct source *mark_exact(struct source *s, const struct navigation *via)
+{
+    if (s != NULL && navigation_is_exact(via)) {
+        s->wide = false;
+        s->exact = true;
+    }
+    return s;
+}
+
+void bind_source_like(struct source *to, const struct source *from)
+{
+    to->derived = from->derived;
+    to->shared = from->shared;
+    to->wide = from->wide && entity_type_has_derived(to->type);
+    to->exact = from->exact;
+    to->set = from->set;
+    to->says_type = from->says_type;
+}
+
+struct source *bind_source_via(struct binder *b, const struct navigation *via)
+{
+    return mark_exact(bind_source_new(b, via->target), via);
 }
 
 static void mark_in_filter(struct source *s)
@@ -71,6 +97,42 @@ struct source *bind_source_join(struct binder *b, struct source *from, const str
             s->embedded = true;
             s->number = from->number;
         }
+    }
+    if (in_filter) {
+        mark_in_filter(s);
+    }
+    return s;
+}
+
+struct source *bind_source_own(const struct source *s)
+{
+    struct source *own = s->root;
+    if (own != s) {
+        own = own->joined;
+        while (own != s) {
+            own = own->next;
+        }
+    }
+    return own;
+}
+
+struct source *bind_source_cast(struct binder *b, struct source *from,
+                                const struct entity_type *type, bool in_filter)
+{
+    struct source *s = from->root->joined;
+    while (s != NULL && (s->from != from || s->via != NULL || s->type != type)) {
+        s = s->next;
+    }
+    if (s == NULL) {
+        s = bind_source_new(b, type);
+        if (s == NULL) {
+            return NULL;
+        }
+        bind_source_attach(from, NULL, s);
+        s->number = from->number;
+        s->embedded = true;
+        s->wide = false;
+        s->cast_of = from->cast_of != NULL ? from->cast_of : from;
     }
     if (in_filter) {
         mark_in_filter(s);
@@ -125,6 +187,14 @@ bool bind_fail_unknown(struct binder *b, const struct clause *c, size_t offset,
         return odata_error_hint(b->err, "did you mean '%.*s'?", STR_ARG(bind_clip(meant)));
     }
     return may_be_text && odata_error_hint(b->err, "strings stand in single quotes");
+}
+
+const struct entity_type *bind_derived_type(const struct binder *b, struct str name,
+                                            const struct entity_type *t)
+{
+    const struct entity_type *named =
+        str_find(name, '.', 0) < name.len ? model_find_type(b->options->model, name) : NULL;
+    return named != NULL && entity_type_is(named, t) ? named : NULL;
 }
 
 bool bind_is_own_type(const struct binder *b, struct str name, const struct entity_type *t)

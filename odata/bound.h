@@ -33,7 +33,19 @@ struct source {
     bool in_filter;                /* decides which rows there are: the count needs it, too */
     bool nullable;                 /* there may be none */
     bool embedded;                 /* not a root: its columns stand in the row of from */
+    /* With table inheritance. What a foreign key leads to is in its table alone. */
+    bool wide;                    /* rows of types that are derived from type are among them */
+    bool exact;                   /* rows of tables that inherit from type's are not */
+    const struct source *cast_of; /* its rows, as far as they are of type; else all is null */
+    const struct entity_set *set; /* a cast in the path: what its entities are in; else NULL */
+    bool says_type;               /* nothing else says that its entities are of type */
 };
+
+/* The set that the entities of a source are in; NULL when they have no ids. */
+static inline const struct entity_set *source_set(const struct source *source)
+{
+    return source->set != NULL ? source->set : source->type->set;
+}
 
 enum bound_kind {
     BOUND_VALUE,         /* a literal; null when text.ptr is NULL */
@@ -157,6 +169,13 @@ struct selected_values {
     struct selected_part *parts;    /* NULL: all of it */
 };
 
+/* What is written of entities of a derived type besides. */
+struct cast_selection {
+    struct source *source; /* a cast */
+    struct selection *selection;
+    struct cast_selection *next; /* of a type that is not before this one in their tree */
+};
+
 /* What is written of each entity. */
 struct selection {
     const struct property **properties; /* in the order of the type */
@@ -165,7 +184,9 @@ struct selection {
     bool all_links; /* every navigation that is not expanded has its links in full metadata */
     const struct navigation **links; /* or these */
     size_t link_count;
-    bool ref_only; /* `$ref`: nothing but the entity's id */
+    bool ref_only;    /* `$ref`: nothing but the entity's id */
+    bool all_derived; /* what derived types add is written, too */
+    struct cast_selection *casts;
     struct expansion *expansions;
 };
 

@@ -5,12 +5,15 @@
 
 #include "odata/row_writer.h"
 
-/* One column; member is of kind VALUE, LINK or COUNT. */
+/* One column; member is of kind VALUE, LINK or COUNT, or CONSTANT for the type of the row. */
 struct csv_column {
     struct str name;
     const struct member *member;
-    bool guarded;   /* it is a to-one entity's: ... */
-    unsigned guard; /* ... that is not there when this field is null */
+    bool guarded;              /* it is a to-one entity's: ... */
+    unsigned guard;            /* ... that is not there when this field is null */
+    const struct shape *shape; /* only in rows of some of its kinds: these; or NULL */
+    unsigned kinds_from;
+    unsigned kinds_end;
 };
 
 struct csv_table {
@@ -22,6 +25,12 @@ struct csv_table {
 static struct str name_of(const struct member *m)
 {
     return str_slice(m->label, 1, m->label.len - 2);
+}
+
+/* The type of a row, which is a constant of each of its kinds, is one column. */
+static bool is_type_column(const struct shape *shape, size_t at)
+{
+    return shape->kind_names != NULL && at == 0 && shape->members[0].kind == MEMBER_CONSTANT;
 }
 
 static bool count_columns(const struct shape *shape, size_t *io_count, struct odata_error *err)
@@ -36,7 +45,7 @@ static bool count_columns(const struct shape *shape, size_t *io_count, struct od
                                    STR_ARG(name));
         }
         if (m->kind != MEMBER_TO_ONE && m->kind != MEMBER_OBJECT) {
-            *io_count += m->kind != MEMBER_CONSTANT;
+            *io_count += m->kind != MEMBER_CONSTANT || is_type_column(shape, i);
         } else if (!count_columns(m->shape, io_count, err)) {
             return false;
         }
@@ -49,10 +58,31 @@ static bool add_columns(struct arena *a, struct csv_table *table, const struct s
 {
     for (size_t i = 0; i < shape->count; i++) {
         const struct member *m = &shape->members[i];
-        struct csv_column column = {
-            .name = name_of(m), .member = m, .guarded = above->guarded, .guard = above->guard};
-        if (m->kind == MEMBER_CONSTANT) {
+        struct csv_column column = {.name = name_of(m),
+                                    .member = m,
+                                    .guarded = above->guarded,
+                                    .guard = above->guard,
+                                    .shape = above->shape,
+                                    .kinds_from = above->kinds_from,
+                                    .kinds_end = above->kinds_end};
+        if (m->kind == MEMBER_CONSTANT && !is_type_column(shape, i)) {
             continue;
+        }
+        if (m->kind == MEMBER_CONSTANT) {
+            column.name = str_slice(m->label, 1, str_find(m->label, '"', 1));
+            column.shape = shape;
+            column.kinds_end = (unsigned)shape->variant_count;
+        } else if (m->kinds_end > 0) {
+            column.shape = shape;
+            column.kinds_from = m->kinds_from;
+            column.kinds_end = m->kinds_end;
+            /* As $select would name it: names of types that are not derived from each other may be
+               the same. */
+            if (shape->kind_names != NULL &&
+                !arena_format(a, &column.name, "%.*s/%.*s",
+                              STR_ARG(shape->kind_names[m->kinds_from]), STR_ARG(column.name))) {
+                return false;
+            }
         }
         if (above->name.len > 0 && !arena_format(a, &column.name, "%.*s/%.*s", STR_ARG(above->name),
                                                  STR_ARG(column.name))) {
@@ -117,9 +147,25 @@ static void put_value(struct bytes *out, const struct member *m, const struct fi
     }
 }
 
+/* Rows of a kind that has no such member have nothing there. */
+static bool is_of_kind(struct bytes *out, const struct csv_column *c, const struct field *fields,
+                       uint64_t *out_kind)
+{
+    const struct field *field = &fields[c->shape->variant_field];
+    if (field->len < 0 || !str_to_u64((struct str){field->ptr, (size_t)field->len}, out_kind)) {
+        out->failed = true;
+        return false;
+    }
+    return *out_kind >= c->kinds_from && *out_kind < c->kinds_end;
+}
+
 static void put_column(struct bytes *out, const struct csv_column *c, const struct field *fields)
 {
     if (c->guarded && fields[c->guard].len < 0) {
+        return;
+    }
+    uint64_t kind = 0;
+    if (c->shape != NULL && !is_of_kind(out, c, fields, &kind)) {
         return;
     }
     switch (c->member->kind) {
@@ -133,6 +179,9 @@ static void put_column(struct bytes *out, const struct csv_column *c, const stru
         row_writer_put_count(out, &fields[c->member->field]);
         break;
     case MEMBER_CONSTANT:
+        bytes_put_char(out, '#');
+        bytes_put_str(out, c->shape->kind_names[kind]);
+        break;
     case MEMBER_TO_ONE:
     case MEMBER_OBJECT:
     case MEMBER_TO_MANY:

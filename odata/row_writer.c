@@ -278,9 +278,10 @@ static void put_members(struct row_writer *w, struct row_frame *f)
             }
             f->at = (size_t)(m + 1 - f->shape->members);
             f->separator = separator;
-            push(w,
-                 (struct row_frame){
-                     .kind = FRAME_OBJECT, .shape = m->shape, .fields = fields, .separator = '{'});
+            push(w, (struct row_frame){.kind = FRAME_OBJECT,
+                                       .shape = shape_of(w, m->shape, fields),
+                                       .fields = fields,
+                                       .separator = '{'});
             return;
         case MEMBER_TO_MANY:
             f->at = (size_t)(m + 1 - f->shape->members);
@@ -334,8 +335,10 @@ static enum step next_item(struct row_writer *w, struct row_frame *f, struct oda
         f->rows++;
         bytes_put_char(w->out, f->separator);
         f->separator = ',';
-        push(w, (struct row_frame){
-                    .kind = FRAME_OBJECT, .shape = f->shape, .fields = fields, .separator = '{'});
+        push(w, (struct row_frame){.kind = FRAME_OBJECT,
+                                   .shape = shape_of(w, f->shape, fields),
+                                   .fields = fields,
+                                   .separator = '{'});
     } else if (step == STEP_END) {
         close_bracket(w->out, f->separator, '[', ']');
         w->depth--;

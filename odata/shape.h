@@ -98,7 +98,11 @@ struct member {
     const struct shape *shape;      /* TO_ONE, OBJECT, TO_MANY */
     unsigned level;                 /* TO_MANY: which level of the row source */
     const struct nested_page *page; /* TO_MANY: NULL: all rows */
-    uint64_t structures; /* bit i: in rows of structure i; 0: in all. Only to make variants of */
+    /* In which variants of the shape it is, so far as not all: bit i says variant i, or the range
+       does, which ends before kinds_end. */
+    uint64_t structures; /* 0: in all */
+    unsigned kinds_from;
+    unsigned kinds_end; /* 0: in all */
 };
 
 struct shape {
@@ -108,6 +112,7 @@ struct shape {
     const struct shape *variants;
     size_t variant_count; /* 0: every row is as members say */
     unsigned variant_field;
+    const struct str *kind_names; /* variants are types of a hierarchy: theirs; else NULL */
 };
 
 #endif

@@ -6,14 +6,18 @@
 /* A shape under construction. */
 struct shaping {
     struct reading *r;
-    const struct source *source;
+    const struct source *rows;   /* what the shape is of */
+    const struct source *source; /* that, or a cast of it */
     size_t level;
     struct columns *columns;
     struct member *members;
     size_t count;
     bool full;           /* odata.metadata=full */
     uint64_t structures; /* of the members that are being added; 0: all */
-    const char *prefix;  /* of control information: "odata." in 4.0 */
+    const struct entity_type
+        *cast;          /* likewise: of this type and those derived from it; NULL: all */
+    bool exactly_cast;  /* of this type alone */
+    const char *prefix; /* of control information: "odata." in 4.0 */
 };
 
 static bool no_room(const struct shaping *s)
@@ -26,6 +30,11 @@ static struct member *add_member(struct shaping *s, enum member_kind kind)
     struct member *m = &s->members[s->count++];
     m->kind = kind;
     m->structures = s->structures;
+    if (s->cast != NULL) {
+        const unsigned first = s->rows->type->number;
+        m->kinds_from = s->cast->number - first;
+        m->kinds_end = (s->exactly_cast ? s->cast->number : s->cast->last) - first + 1;
+    }
     return m;
 }
 
@@ -48,7 +57,7 @@ static bool make_link(const struct shaping *s, const char *slash, struct str suf
                       const struct row_link **out)
 {
     struct arena *a = s->r->arena;
-    const struct entity_type *type = s->source->type;
+    const struct entity_type *type = s->rows->type;
     struct row_link *link = ARENA_NEW(a, struct row_link);
     if (link == NULL) {
         return no_room(s);
@@ -57,7 +66,7 @@ static bool make_link(const struct shaping *s, const char *slash, struct str suf
     link->keys = ARENA_ARRAY(a, type->key.count, struct link_key);
     if (link->keys == NULL ||
         !arena_format(a, &link->prefix, "%.*s%.*s", STR_ARG(s->r->options->service_root),
-                      STR_ARG(type->set->name)) ||
+                      STR_ARG(source_set(s->rows)->name)) ||
         !arena_format(a, &link->suffix, "%s%.*s", slash, STR_ARG(suffix))) {
         return no_room(s);
     }
@@ -72,7 +81,7 @@ static bool make_link(const struct shaping *s, const char *slash, struct str suf
         if (link->keys[i].form == NULL) {
             return no_room(s);
         }
-        if (!columns_add_property(s->r, s->columns, s->source, p, &link->keys[i].field)) {
+        if (!columns_add_property(s->r, s->columns, s->rows, p, &link->keys[i].field)) {
             return false;
         }
     }
@@ -89,6 +98,7 @@ static bool add_crossed(struct shaping *s, const struct navigation *n)
     for (joined.source = row->joined; joined.source->via != n;) {
         joined.source = joined.source->next;
     }
+    joined.rows = joined.source;
     struct member *m = add_member(s, MEMBER_LINK);
     return put_label(s, m, n->name, "navigationLink") && make_link(&joined, "", STR(""), &m->link);
 }
@@ -100,10 +110,78 @@ static bool add_link(struct shaping *s, struct str name, const char *annotation,
     return put_label(s, m, name, annotation) && make_link(s, slash, suffix, &m->link);
 }
 
+/* A cast as a segment, with something behind it. */
+static bool put_cast(const struct shaping *s, const struct entity_type *t, const char *behind,
+                     struct str *out)
+{
+    return arena_format(s->r->arena, out, "%.*s.%.*s%s", STR_ARG(t->namespace), STR_ARG(t->name),
+                        behind) ||
+           no_room(s);
+}
+
+static bool add_type(struct shaping *s, const struct entity_type *t)
+{
+    struct member *m = add_member(s, MEMBER_CONSTANT);
+    return arena_format(s->r->arena, &m->label, "\"@%stype\":\"#%.*s.%.*s\"", s->prefix,
+                        STR_ARG(t->namespace), STR_ARG(t->name)) ||
+           no_room(s);
+}
+
+/* Whether a member of t is no member of the type of the set by which it is addressed. */
+static bool needs_cast(const struct shaping *s, const struct entity_type *t)
+{
+    return !entity_type_is(source_set(s->rows)->type, t);
+}
+
+/*
+ * Rows of derived types: the type, which nothing else tells (JSON Format 4.5.3), and an edit link with
+ * a cast (Protocol 4.2, JSON Format 4.5.9).
+ */
+static bool add_kinds(struct shaping *s)
+{
+    const struct entity_type *type = s->rows->type;
+    bool ok = true;
+    s->exactly_cast = true;
+    for (unsigned i = type->number; i <= type->last && ok; i++) {
+        const struct entity_type *t = type->tree->types[i];
+        bool is_declared = i == type->number && !s->rows->says_type;
+        s->cast = t;
+        ok = (is_declared && !s->full) || add_type(s, t);
+    }
+    s->exactly_cast = false;
+    s->cast = NULL;
+    return ok;
+}
+
+static bool add_edit_link(struct shaping *s, const struct entity_type *t)
+{
+    struct str name = STR("");
+    bool cast = needs_cast(s, t);
+    return (!cast || put_cast(s, t, "", &name)) &&
+           add_link(s, STR(""), "editLink", cast ? "/" : "", name);
+}
+
+static bool add_edit_links(struct shaping *s)
+{
+    const struct entity_type *type = s->rows->type;
+    bool ok = true;
+    if (!s->rows->wide) {
+        return add_edit_link(s, type);
+    }
+    s->exactly_cast = true;
+    for (unsigned i = type->number; i <= type->last && ok; i++) {
+        s->cast = type->tree->types[i];
+        ok = add_edit_link(s, s->cast);
+    }
+    s->exactly_cast = false;
+    s->cast = NULL;
+    return ok;
+}
+
 /* Control information of the entity itself in full metadata (JSON Format 4.5.3, 4.5.8). */
 static bool add_entity_metadata(struct shaping *s)
 {
-    const struct entity_type *type = s->source->type;
+    const struct entity_type *type = s->rows->type;
     if (type->crossjoin) {
         return true; /* a complex value */
     }
@@ -116,12 +194,8 @@ static bool add_entity_metadata(struct shaping *s)
         return arena_format(s->r->arena, &none->label, "\"@%sid\":null", s->prefix) || no_room(s);
     }
     s->structures = type->identified;
-    struct member *m = add_member(s, MEMBER_CONSTANT);
-    if (!arena_format(s->r->arena, &m->label, "\"@%stype\":\"#%.*s.%.*s\"", s->prefix,
-                      STR_ARG(type->namespace), STR_ARG(type->name))) {
-        return no_room(s);
-    }
-    return add_link(s, STR(""), "id", "", STR("")) && add_link(s, STR(""), "editLink", "", STR(""));
+    return (s->rows->wide ? add_kinds(s) : add_type(s, type)) &&
+           add_link(s, STR(""), "id", "", STR("")) && add_edit_links(s);
 }
 
 /* `"Price@odata.type":"#Decimal",` in front of the label (JSON Format 4.5.3). */
@@ -159,6 +233,7 @@ static bool start(struct shaping *s, size_t most)
 {
     s->members = ARENA_ARRAY(s->r->arena, most, struct member);
     s->prefix = s->r->options->format.version == ODATA_4_0 ? "odata." : "";
+    s->rows = s->rows != NULL ? s->rows : s->source;
     return s->members != NULL || no_room(s);
 }
 
@@ -251,13 +326,19 @@ static bool is_linked(const struct selection *selection, const struct navigation
     return selection->all_links || find_expansion(selection, n) != NULL;
 }
 
-/* Association and navigation link in full metadata (JSON Format 8). */
-static bool add_navigation_links(struct shaping *s, const struct navigation *n)
+/* Association and navigation link in full metadata (JSON Format 8); t declares the navigation. */
+static bool add_navigation_links(struct shaping *s, const struct entity_type *t,
+                                 const struct navigation *n)
 {
+    struct str cast = STR("");
     struct str suffix;
-    return (arena_format(s->r->arena, &suffix, "%.*s/$ref", STR_ARG(n->name)) || no_room(s)) &&
-           add_link(s, n->name, "associationLink", "/", suffix) &&
-           add_link(s, n->name, "navigationLink", "/", n->name);
+    struct str ref;
+    return (!needs_cast(s, t) || put_cast(s, t, "/", &cast)) &&
+           (arena_format(s->r->arena, &suffix, "%.*s%.*s", STR_ARG(cast), STR_ARG(n->name)) ||
+            no_room(s)) &&
+           (arena_format(s->r->arena, &ref, "%.*s/$ref", STR_ARG(suffix)) || no_room(s)) &&
+           add_link(s, n->name, "associationLink", "/", ref) &&
+           add_link(s, n->name, "navigationLink", "/", suffix);
 }
 
 static bool add_count(struct shaping *s, const struct expansion *x)
@@ -351,28 +432,41 @@ static bool add_expansion(struct shaping *s, const struct expansion *x)
     return sql_read_level(s->r, x, s->level, s->columns, m, page);
 }
 
-static bool add_members(struct shaping *s, const struct selection *selection)
+/* Whether the links of n, of a cast, are written for rows at large, or by a cast before. */
+static bool links_are_there(const struct shaping *s, const struct selection *selection,
+                            const struct cast_selection *cast, const struct navigation *n)
 {
-    if (selection->ref_only) {
-        return add_link(s, STR(""), "id", "", STR(""));
+    const struct entity_type *as = s->rows->type;
+    if (n->index < as->navigation_count ? is_linked(selection, &as->navigations[n->index])
+                                        : selection->all_derived) {
+        return true;
     }
-    if (s->full && !add_entity_metadata(s)) {
-        return false;
-    }
-    for (size_t i = 0; i < selection->property_count; i++) {
-        const struct property *p = selection->properties[i];
-        s->structures = p->structures;
-        if (!add_property(s, p, selection->values == NULL ? NULL : &selection->values[p->index])) {
-            return false;
+    for (const struct cast_selection *c = selection->casts; c != cast; c = c->next) {
+        const struct entity_type *before = c->source->type;
+        if (entity_type_is(cast->source->type, before) && n->index < before->navigation_count &&
+            is_linked(c->selection, &before->navigations[n->index])) {
+            return true;
         }
     }
+    return false;
+}
+
+/* Links and content of the navigations; cast: of a derived type, beside what is selected at large. */
+static bool add_navigations(struct shaping *s, const struct selection *selection,
+                            const struct selection *at_large, const struct cast_selection *cast)
+{
     const struct entity_type *type = s->source->type;
     for (size_t i = 0; i < type->navigation_count; i++) {
         const struct navigation *n = &type->navigations[i];
         const struct expansion *x = find_expansion(selection, n);
+        const struct entity_type *declared = type;
+        while (i < declared->inherited_navigations) {
+            declared = declared->base;
+        }
+        bool linked = s->full && !type->transient && n->made == NULL && is_linked(selection, n) &&
+                      (cast == NULL || !links_are_there(s, at_large, cast, n));
         s->structures = n->structures;
-        if (s->full && !type->transient && n->made == NULL && is_linked(selection, n) &&
-            !add_navigation_links(s, n)) {
+        if (linked && !add_navigation_links(s, declared, n)) {
             return false;
         }
         if (x == NULL && n->crossed && is_linked(selection, n) && !add_crossed(s, n)) {
@@ -385,26 +479,155 @@ static bool add_members(struct shaping *s, const struct selection *selection)
     return true;
 }
 
-static bool vary(struct shaping *s, const struct shape *all, uint64_t structure, struct shape *out)
+/* What t, a derived type, adds to the type that it is derived from. */
+static bool add_own(struct shaping *s, const struct entity_type *t)
 {
-    struct member *members = ARENA_ARRAY(s->r->arena, all->count, struct member);
-    if (members == NULL) {
+    const struct entity_type *as = s->rows->type;
+    s->cast = t;
+    for (size_t i = t->inherited_properties; i < t->property_count; i++) {
+        const struct property *p = &t->properties[i];
+        struct member *m = add_member(s, MEMBER_VALUE);
+        m->omits_null = s->r->options->omit_nulls && !p->type.collection;
+        if (!put_label(s, m, p->name, "") || (s->full && !put_type(s, m, p)) ||
+            !columns_add_property(s->r, s->columns, s->rows, &as->tree->slots[p->slot].column,
+                                  &m->field) ||
+            !put_form(s, m, &p->type, &p->pg)) {
+            return false;
+        }
+    }
+    for (size_t i = t->inherited_navigations; s->full && i < t->navigation_count; i++) {
+        if (!add_navigation_links(s, t, &t->navigations[i])) {
+            return false;
+        }
+    }
+    s->cast = NULL;
+    return true;
+}
+
+/* Whether what is selected of rows at large, or by a cast before, has the property for this cast. */
+static bool is_there(const struct selection *selection, const struct cast_selection *cast,
+                     const struct property *p)
+{
+    for (size_t i = 0; i < selection->property_count; i++) {
+        if (str_eq(selection->properties[i]->name, p->name) && !selection->properties[i]->dynamic) {
+            return true;
+        }
+    }
+    for (const struct cast_selection *c = selection->casts; c != cast; c = c->next) {
+        for (size_t i = 0; i < c->selection->property_count; i++) {
+            if (entity_type_is(cast->source->type, c->source->type) &&
+                str_eq(c->selection->properties[i]->name, p->name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What a path through a cast names: Ns.Dog/Breed. */
+static bool add_cast(struct shaping *s, const struct selection *selection,
+                     const struct cast_selection *cast)
+{
+    const struct selection *own = cast->selection;
+    s->cast = cast->source->type;
+    s->source = cast->source;
+    for (size_t i = 0; i < own->property_count; i++) {
+        const struct property *p = own->properties[i];
+        if ((selection->all_derived && p->depth > s->rows->type->depth) ||
+            is_there(selection, cast, p)) {
+            continue;
+        }
+        if (!add_property(s, p, own->values == NULL ? NULL : &own->values[p->index])) {
+            return false;
+        }
+    }
+    if (!add_navigations(s, own, selection, cast)) {
+        return false;
+    }
+    s->source = s->rows;
+    s->cast = NULL;
+    return true;
+}
+
+static bool add_derived(struct shaping *s, const struct selection *selection)
+{
+    const struct entity_type *type = s->rows->type;
+    s->structures = 0;
+    for (unsigned i = type->number + 1; selection->all_derived && i <= type->last; i++) {
+        if (!add_own(s, type->tree->types[i])) {
+            return false;
+        }
+    }
+    for (const struct cast_selection *c = selection->casts; c != NULL; c = c->next) {
+        if (!add_cast(s, selection, c)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_members(struct shaping *s, const struct selection *selection)
+{
+    if (selection->ref_only) {
+        return add_link(s, STR(""), "id", "", STR(""));
+    }
+    if (s->full && !add_entity_metadata(s)) {
+        return false;
+    }
+    const struct response_format *format = &s->r->options->format;
+    bool typed = format->metadata == METADATA_MINIMAL || format->media == MEDIA_CSV;
+    if (s->rows->wide && !s->full && typed && !add_kinds(s)) {
+        return false;
+    }
+    if (!s->rows->wide && s->rows->says_type && !s->full && typed && !add_type(s, s->rows->type)) {
+        return false;
+    }
+    for (size_t i = 0; i < selection->property_count; i++) {
+        const struct property *p = selection->properties[i];
+        s->structures = p->structures;
+        if (!add_property(s, p, selection->values == NULL ? NULL : &selection->values[p->index])) {
+            return false;
+        }
+    }
+    return add_navigations(s, selection, NULL, NULL) &&
+           (!s->rows->wide || add_derived(s, selection));
+}
+
+/* Which variant a member must be in. */
+struct variety {
+    uint64_t structure; /* a bit, or 0 */
+    unsigned kind;
+};
+
+static bool is_in(const struct member *m, struct variety v)
+{
+    return (m->structures == 0 || v.structure == 0 || (m->structures & v.structure) != 0) &&
+           (m->kinds_end == 0 || (v.kind >= m->kinds_from && v.kind < m->kinds_end));
+}
+
+static bool vary(struct shaping *s, const struct shape *all, struct variety v, struct shape *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        count += is_in(&all->members[i], v);
+    }
+    struct member *members = ARENA_ARRAY(s->r->arena, count, struct member);
+    if (members == NULL && count > 0) {
         return no_room(s);
     }
     out->members = members;
     for (size_t i = 0; i < all->count; i++) {
-        struct member *m = &members[out->count];
-        if (all->members[i].structures != 0 && (all->members[i].structures & structure) == 0) {
+        if (!is_in(&all->members[i], v)) {
             continue;
         }
+        struct member *m = &members[out->count++];
         *m = all->members[i];
-        out->count++;
-        if (m->kind == MEMBER_OBJECT) {
+        if (m->kind == MEMBER_OBJECT && v.structure != 0) {
             struct shape *inner = ARENA_NEW(s->r->arena, struct shape);
             if (inner == NULL) {
                 return no_room(s);
             }
-            if (!vary(s, m->shape, structure, inner)) {
+            if (!vary(s, m->shape, v, inner)) {
                 return false;
             }
             m->shape = inner;
@@ -413,29 +636,65 @@ static bool vary(struct shaping *s, const struct shape *all, uint64_t structure,
     return true;
 }
 
-/* One shape for each structure that the type's rows can have: those of its members. */
-static bool add_variants(struct shaping *s, const struct shape **io_shape)
+static bool name_kinds(const struct shaping *s, const struct entity_type *type, size_t count,
+                       const struct str **out)
 {
-    const struct entity_type *type = s->source->type;
-    if (type->structure == NULL) {
+    struct str *names = ARENA_ARRAY(s->r->arena, count, struct str);
+    for (size_t i = 0; i < count; i++) {
+        if (names == NULL || !put_cast(s, type->tree->types[type->number + i], "", &names[i])) {
+            return no_room(s);
+        }
+    }
+    *out = names;
+    return true;
+}
+
+/* One shape for each structure or type that rows can have: those of its members. */
+static bool add_variants(struct shaping *s, const struct selection *selection,
+                         const struct shape **io_shape)
+{
+    const struct entity_type *type = s->rows->type;
+    const bool wide = s->rows->wide && !selection->ref_only;
+    const size_t count = wide ? type->last - type->number + 1 : type->structure_count;
+    if (!wide && type->structure == NULL) {
         return true;
     }
     struct shape *shape = ARENA_NEW(s->r->arena, struct shape);
-    struct shape *variants = ARENA_ARRAY(s->r->arena, type->structure_count, struct shape);
+    struct shape *variants = ARENA_ARRAY(s->r->arena, count, struct shape);
     if (shape == NULL || variants == NULL) {
         return no_room(s);
     }
     *shape = **io_shape;
-    for (size_t i = 0; i < type->structure_count; i++) {
-        if (!vary(s, shape, UINT64_C(1) << i, &variants[i])) {
+    if (wide && !name_kinds(s, type, count, &shape->kind_names)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct variety v = {wide ? 0 : UINT64_C(1) << i, wide ? (unsigned)i : 0};
+        if (!vary(s, shape, v, &variants[i])) {
             return false;
         }
     }
     shape->variants = variants;
-    shape->variant_count = type->structure_count;
+    shape->variant_count = count;
     *io_shape = shape;
-    return columns_add_property(s->r, s->columns, s->source, type->structure,
-                                &shape->variant_field);
+    return columns_add_property(s->r, s->columns, s->rows,
+                                wide ? &type->tree->kind : type->structure, &shape->variant_field);
+}
+
+/* Members that a shape can have, all variants together. */
+static size_t most_members(const struct source *rows, const struct selection *selection)
+{
+    /* type, id and edit link; a property and its count; two links, context, count and content. */
+    size_t most = 3 + 2 * selection->property_count + 5 * rows->type->navigation_count;
+    for (unsigned i = rows->type->number; rows->wide && i <= rows->type->last; i++) {
+        const struct entity_type *t = rows->type->tree->types[i];
+        most += 2 + t->property_count - t->inherited_properties +
+                2 * (t->navigation_count - t->inherited_navigations);
+    }
+    for (const struct cast_selection *c = selection->casts; c != NULL; c = c->next) {
+        most += 2 * c->selection->property_count + 5 * c->source->type->navigation_count;
+    }
+    return most;
 }
 
 bool read_shape_entity(struct reading *r, const struct selection *selection,
@@ -444,10 +703,8 @@ bool read_shape_entity(struct reading *r, const struct selection *selection,
 {
     struct shaping s = {.r = r, .source = source, .level = level, .columns = columns};
     s.full = r->options->format.metadata == METADATA_FULL;
-    /* type, id and edit link; a property and its count; two links, context, count and content. */
-    size_t most = 3 + 2 * selection->property_count + 5 * source->type->navigation_count;
-    return start(&s, most) && add_members(&s, selection) && finish(&s, out) &&
-           add_variants(&s, out);
+    return start(&s, most_members(source, selection)) && add_members(&s, selection) &&
+           finish(&s, out) && add_variants(&s, selection, out);
 }
 
 bool read_shape_value(struct reading *r, const struct bound_expr *value,

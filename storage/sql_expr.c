@@ -15,6 +15,10 @@ bool sql_is_timestamp(const struct bound_expr *e)
 
 void sql_put_column(struct sql *s, const struct source *source, const struct property *p)
 {
+    if (source->cast_of != NULL) {
+        sql_put_cast_column(s, source, p);
+        return;
+    }
     sql_put_alias(s, 't', source->number);
     bytes_put_char(s->out, '.');
     sql_put_ident(s, p->column);

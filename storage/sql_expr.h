@@ -95,6 +95,13 @@ void sql_put_call(struct sql *s, const struct bound_expr *e);
 /* sql_cast.c: a BOUND_CAST. */
 void sql_put_typecast(struct sql *s, const struct bound_expr *e);
 
+/* sql_inheritance.c */
+
+/* `SELECT ... UNION ALL SELECT ...`: the rows of a type and of all that are derived from it. */
+void sql_put_wide_rows(struct sql *s, const struct entity_type *type);
+/* A column of a source that is a cast. */
+void sql_put_cast_column(struct sql *s, const struct source *source, const struct property *p);
+
 /* sql_template.c */
 
 /* An operand of a function; char(n) is text without its padding here. In parentheses. */

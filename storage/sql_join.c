@@ -11,7 +11,13 @@ void sql_put_table(struct sql *s, const struct source *source)
         bytes_put_char(s->out, '(');
         sql_put_derived(s, source->derived);
         bytes_put_char(s->out, ')');
+    } else if (source->wide) {
+        bytes_put_char(s->out, '(');
+        sql_put_wide_rows(s, source->type);
+        bytes_put_char(s->out, ')');
     } else {
+        bool others = entity_type_has_derived(source->type) || source->type->has_strays;
+        sql_put_own(s, source->exact && others ? STR("ONLY ") : STR(""));
         sql_put_qualified(s, source->type->schema, source->type->table);
     }
     SQL_PUT(s, " AS ");
@@ -68,6 +74,9 @@ void sql_put_join_on(struct sql *s, const struct navigation *n, const struct sou
 void sql_put_joins(struct sql *s, const struct source *root, bool only_filter)
 {
     for (const struct source *j = root->joined; j != NULL; j = j->next) {
+        if (j->cast_of != NULL) {
+            continue;
+        }
         if (j->via->crossed) {
             SQL_PUT(s, " CROSS JOIN ");
             sql_put_table(s, j);

@@ -522,6 +522,10 @@ static size_t count_levels(const struct selection *selection)
          x = x->next) {
         count += (x->read != NULL && !x->count_only ? 1 : 0) + count_levels(x->selection);
     }
+    for (const struct cast_selection *c = selection == NULL ? NULL : selection->casts; c != NULL;
+         c = c->next) {
+        count += count_levels(c->selection);
+    }
     return count;
 }
 
