@@ -21,6 +21,7 @@ struct applying {
     struct source *in;                 /* the rows so far */
     const struct property **partition; /* columns of in */
     size_t partition_count;
+    const struct source *groups; /* its rows are all groups there are: the partition's columns */
 };
 
 /* A member of a row that an aggregation leaves, by its path: Customer, Country. */
@@ -105,6 +106,42 @@ bool bind_behind(struct applying *x, const struct navigation *n,
 bool bind_addnested(struct applying *x, const struct transformation *t) NODISCARD;
 bool bind_nest(struct applying *x, const struct transformation *t) NODISCARD;
 
+/* bind_hierarchy.c */
+
+/* A recursive hierarchy, as a transformation or function names it. */
+struct nodes {
+    struct source *source; /* its nodes */
+    const struct navigation *parent;
+};
+
+/* The nodes that h names; its path and what follows it are not looked at. */
+bool bind_nodes(struct applying *x, const struct expr *nodes, struct str qualifier,
+                size_t qualifier_offset, struct nodes *out) NODISCARD;
+/* A tree over the nodes with room for its outputs; the rest is for the caller to fill. */
+struct tree *bind_tree_new(struct applying *x, enum tree_kind kind,
+                           const struct nodes *nodes) NODISCARD;
+/* Its rows, and a property of them for the identifier and for the second output. */
+struct source *bind_tree(struct applying *x, struct tree *tree, const struct property **out_node,
+                         const struct property **out_second) NODISCARD;
+/* Whether one of the rows of range has value in the column p; a condition. */
+const struct bound_expr *bind_is_among(struct binder *b, struct source *range,
+                                       const struct property *p,
+                                       const struct bound_expr *value) NODISCARD;
+/* The nodes of h: those that its sequence leaves, where that is one of nodes. */
+bool bind_hierarchy(struct applying *x, const struct hierarchy *h, bool with_sequence,
+                    struct nodes *out) NODISCARD;
+/* The identifier of a node that a row of x has, by its path: a property. NULL fills the error. */
+const struct bound_expr *bind_node(struct applying *x, const struct expr *path,
+                                   const struct nodes *nodes) NODISCARD;
+/* The rows of x for each row of tree whose node is value, with its second output as a hidden column;
+   they are not yet those of x. */
+struct derived *bind_join_tree(struct applying *x, const struct bound_expr *value,
+                               struct source *tree, const struct property *node,
+                               const struct property *second,
+                               const struct property **out_second) NODISCARD;
+bool bind_related(struct applying *x, const struct transformation *t) NODISCARD;
+bool bind_traverse(struct applying *x, const struct transformation *t) NODISCARD;
+
 /* bind_these.c */
 
 /* The rows that $these stands for; it is at offset. */
@@ -112,7 +149,23 @@ bool bind_these(struct applying *x, size_t offset) NODISCARD;
 
 /* bind_group.c */
 
+/* What rolluprecursive adds to a grouping. */
+struct recursion {
+    const struct property *top; /* the node that a row is counted for: a column of the rows */
+    struct leaf leaf;           /* what says in the result which node that is, */
+    bool whole;                 /* unless its members are put into each row */
+    const struct source *groups;
+};
+
 bool bind_groupby(struct applying *x, const struct transformation *t) NODISCARD;
+/* The groups by these paths, and by the node when there is a recursion. */
+bool bind_grouped(struct applying *x, const struct transformation *t, struct expr *const *paths,
+                  size_t count, const struct recursion *recursion) NODISCARD;
+
+/* bind_recursive.c */
+
+/* groupby with rolluprecursive among its groupings. */
+bool bind_recursive(struct applying *x, const struct transformation *t) NODISCARD;
 
 /* bind_concat.c */
 

@@ -389,6 +389,22 @@ static bool check_names(struct applying *x, const struct transformation *t, size
                           "is a name of %.*s already", STR_ARG(bind_clip(x->in->type->name)));
 }
 
+/* A part that has the keys of all groups, those without rows too. */
+static bool add_groups(struct aggregating *g, struct derived *d, size_t outputs)
+{
+    struct binder *b = g->x->b;
+    struct derived_part *part = &d->parts[d->part_count++];
+    part->source = bind_copy(b, g->x->groups);
+    part->columns = ARENA_ARRAY(b->arena, outputs, const struct property *);
+    if (part->columns == NULL) {
+        return arena_fail(b->arena, b->err);
+    }
+    for (size_t k = 0; k < d->key_count; k++) {
+        part->columns[k] = d->outputs[k];
+    }
+    return part->source != NULL;
+}
+
 /* One row for each group out of those of all branches. */
 static bool merge(struct aggregating *g)
 {
@@ -398,7 +414,7 @@ static bool merge(struct aggregating *g)
     size_t outputs = keys + g->t->aggregate_count;
     if (d != NULL) {
         d->outputs = ARENA_ARRAY(b->arena, outputs, const struct property *);
-        d->parts = ARENA_ARRAY(b->arena, g->branch_count, struct derived_part);
+        d->parts = ARENA_ARRAY(b->arena, g->branch_count + 1, struct derived_part);
         d->hidden = g->x->partition;
     }
     struct key *unique = ARENA_NEW(b->arena, struct key);
@@ -430,6 +446,9 @@ static bool merge(struct aggregating *g)
             d->outputs[keys + k] = g->leaves[k].column;
         }
     }
+    if (g->x->groups != NULL && !add_groups(g, d, outputs)) {
+        return false;
+    }
     const struct entity_type *type =
         bind_leaf_type(b, g->x->in->type, g->leaves, g->t->aggregate_count);
     return type != NULL && bind_derived(g->x, d, type);
@@ -454,7 +473,7 @@ bool bind_aggregate(struct applying *x, const struct transformation *t)
             return false;
         }
     }
-    if (g.branch_count == 1) {
+    if (g.branch_count == 1 && x->groups == NULL) {
         /* Nothing else reads these rows: they need no name. */
         main->x.in->shared = x->in->shared;
         const struct entity_type *type =

@@ -474,6 +474,8 @@ static bool (*const binders[TRANSFORM_COUNT])(struct applying *x,
     [TRANSFORM_BOTTOMSUM] = bind_extreme,   [TRANSFORM_BOTTOMPERCENT] = bind_extreme,
     [TRANSFORM_JOIN] = bind_join,           [TRANSFORM_OUTERJOIN] = bind_join,
     [TRANSFORM_NEST] = bind_nest,           [TRANSFORM_ADDNESTED] = bind_addnested,
+    [TRANSFORM_ANCESTORS] = bind_related,   [TRANSFORM_DESCENDANTS] = bind_related,
+    [TRANSFORM_TRAVERSE] = bind_traverse,
 };
 
 bool transformation_is_supported(enum transformation_kind kind)

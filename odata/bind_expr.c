@@ -266,7 +266,10 @@ static const struct bound_expr *bind_any_kind(struct binder *b, const struct sco
     case EXPR_COUNT:
         return bind_count(b, s, e);
     case EXPR_CALL:
-        return bind_call(b, s, e);
+        if (bind_is_rollup_node(e)) {
+            return bind_member(b, s, e);
+        }
+        return bind_is_hierarchy_call(e) ? bind_hierarchy_call(b, s, e) : bind_call(b, s, e);
     case EXPR_ANY:
     case EXPR_ALL:
         return bind_lambda(b, s, e);

@@ -247,15 +247,16 @@ static bool add_leaves(struct applying *x, const struct transformation *t, const
     return true;
 }
 
-static bool group(struct applying *x, const struct transformation *t, struct expr *const *paths,
-                  size_t count)
+bool bind_grouped(struct applying *x, const struct transformation *t, struct expr *const *paths,
+                  size_t count, const struct recursion *recursion)
 {
     const struct property **outer = x->partition;
     size_t outer_count = x->partition_count;
-    struct leaf *leaves = ARENA_ARRAY(x->b->arena, count + 1, struct leaf);
+    const struct source *outer_groups = x->groups;
+    struct leaf *leaves = ARENA_ARRAY(x->b->arena, count + 2, struct leaf);
     struct keys keys = {0};
     keys.items =
-        ARENA_ARRAY(x->b->arena, outer_count + count * KEY_COLUMNS + 1, const struct property *);
+        ARENA_ARRAY(x->b->arena, outer_count + count * KEY_COLUMNS + 2, const struct property *);
     if (leaves == NULL || keys.items == NULL) {
         return arena_fail(x->b->arena, x->b->err);
     }
@@ -265,12 +266,21 @@ static bool group(struct applying *x, const struct transformation *t, struct exp
     if (!bind_paths(x, paths, count, leaves, &keys)) {
         return false;
     }
+    x->groups = NULL;
+    if (recursion != NULL) {
+        add_key(&keys, recursion->top);
+        x->groups = recursion->groups;
+        if (!recursion->whole) {
+            leaves[count++] = recursion->leaf;
+        }
+    }
     x->partition = keys.items;
     x->partition_count = keys.count;
     bool ok = (t->sequence == NULL ? make_distinct(x) : bind_sequence(x, t->sequence)) &&
               add_leaves(x, t, leaves, count);
     x->partition = outer;
     x->partition_count = outer_count;
+    x->groups = outer_groups;
     return ok;
 }
 
@@ -309,11 +319,6 @@ static bool check_groupings(struct applying *x, const struct transformation *t, 
     *out_combinations = 1;
     for (size_t i = 0; i < t->grouping_count; i++) {
         const struct grouping *g = &t->groupings[i];
-        if (g->kind == GROUPING_RECURSIVE) {
-            return odata_error_not_implemented(x->b->err, x->clause->option,
-                                               "rolluprecursive at byte %zu is not implemented",
-                                               g->offset);
-        }
         if (g->kind == GROUPING_ROLLUP && g->path_count == 1 && !g->all) {
             return bind_fail_name(x->b, x->clause, g->paths[0]->offset, g->paths[0]->name,
                                   "is no leveled hierarchy: none is published; rollup takes two "
@@ -334,6 +339,11 @@ bool bind_groupby(struct applying *x, const struct transformation *t)
 {
     size_t path_count;
     size_t combinations;
+    for (size_t i = 0; i < t->grouping_count; i++) {
+        if (t->groupings[i].kind == GROUPING_RECURSIVE) {
+            return bind_recursive(x, t);
+        }
+    }
     if (!check_groupings(x, t, &path_count, &combinations)) {
         return false;
     }
@@ -344,13 +354,13 @@ bool bind_groupby(struct applying *x, const struct transformation *t)
     }
     if (combinations == 1) {
         size_t count = take_paths(t, 0, paths);
-        return group(x, t, paths, count);
+        return bind_grouped(x, t, paths, count, NULL);
     }
     for (size_t i = 0; i < combinations; i++) {
         size_t count = take_paths(t, i, paths);
         parts[i] = *x;
         parts[i].in = bind_again(x->b, x->in);
-        if (parts[i].in == NULL || !group(&parts[i], t, paths, count)) {
+        if (parts[i].in == NULL || !bind_grouped(&parts[i], t, paths, count, NULL)) {
             return false;
         }
     }

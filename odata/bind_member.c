@@ -313,6 +313,10 @@ bool bind_member_path(struct binder *b, const struct scope *s, const struct expr
         out->value = s->item;
         return true;
     }
+    if (e->kind == EXPR_CALL && bind_is_rollup_node(e)) {
+        out->source = bind_rollup_node(b, s, e);
+        return out->source != NULL;
+    }
     if (is_key_call(s, e)) {
         out->source = s->root;
         return step_member_key(b, s, e, out);

@@ -67,6 +67,7 @@ struct binder {
     size_t expr_depth;
     struct source *it;                 /* $it of the request */
     bool it_used;                      /* an expression has spoken of it */
+    const struct navigation *rollup;   /* to the node of rolluprecursive; NULL outside of it */
     struct these *these;               /* NULL: there is no collection */
     bool nested_pages;                 /* of plan */
     const struct alias_scope *aliases; /* of nested options around this place, innermost first */
@@ -253,6 +254,16 @@ const struct bound_expr *bind_regex(struct binder *b, const struct scope *s, siz
 
 const struct bound_expr *bind_call(struct binder *b, const struct scope *s,
                                    const struct expr *e) NODISCARD;
+
+/* bind_position.c: isroot and the other functions of the namespace Org.OData.Aggregation.V1 */
+
+/* rollupnode(): the node that rows are being aggregated for, an entity joined to them. */
+bool bind_is_rollup_node(const struct expr *e);
+struct source *bind_rollup_node(struct binder *b, const struct scope *s,
+                                const struct expr *e) NODISCARD;
+bool bind_is_hierarchy_call(const struct expr *e);
+const struct bound_expr *bind_hierarchy_call(struct binder *b, const struct scope *s,
+                                             const struct expr *e) NODISCARD;
 
 /* bind_lambda.c */
 

@@ -49,9 +49,40 @@ struct nested {
     struct source *rows;           /* nest: or these */
 };
 
+/* How the nodes of a recursive hierarchy are gone through. */
+enum tree_kind {
+    TREE_ANCESTORS,
+    TREE_DESCENDANTS,
+    TREE_PREORDER,
+    TREE_POSTORDER,
+    TREE_PAIRS, /* of a node that is reached from a root and one above it, or itself */
+};
+
+/*
+ * Nodes of a recursive hierarchy by their identifiers (Data Aggregation 5.5.2, 6). What a circle in
+ * the data holds is under no root; the ancestors and descendants of one in it are each met once.
+ */
+struct tree {
+    enum tree_kind kind;
+    struct source *nodes;        /* the hierarchy has these and no others */
+    const struct property *node; /* of nodes: the identifier, which is unique */
+    const struct property *up;   /* of nodes: that of the parent */
+    /* ANCESTORS, DESCENDANTS: of the nodes whose identifiers are in these rows, or of this one */
+    struct source *starts;
+    const struct property *start; /* of starts */
+    const struct bound_expr *start_value;
+    bool keep_start; /* the starts themselves, too */
+    bool has_distance;
+    uint64_t distance; /* not farther than this */
+    /* PREORDER, POSTORDER: of siblings */
+    struct bound_order *order;
+    size_t order_count;
+};
+
 enum derived_kind {
     DERIVED_SELECT, /* from one source */
     DERIVED_UNION,  /* the rows of all parts: concat, rollup */
+    DERIVED_TREE,   /* the nodes of a hierarchy */
     DERIVED_MERGE,  /* parts with a row for each group at most: one row of them for each group */
 };
 
@@ -69,6 +100,8 @@ struct derived_part {
  *         [ORDER BY order] [LIMIT top OFFSET skip]
  * UNION:  a SELECT of the outputs for each part, in their order; the first output is the number of
  *         the row's structure, the second its place in its part
+ * TREE:   the first output is a node's identifier, the second, if there is one, its place (PREORDER,
+ *         POSTORDER) or the identifier of the node above it (PAIRS)
  * MERGE:  the outputs, of which the first key_count say which rows are one
  */
 struct derived {
@@ -100,6 +133,7 @@ struct derived {
 
     struct derived_part *parts;
     size_t part_count;
+    const struct tree *tree;
     const struct property **outputs;
     size_t output_count;
     size_t key_count;

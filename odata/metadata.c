@@ -19,7 +19,7 @@ struct walk {
 
 static void put_bool_annotation(struct walk *w, struct str vocabulary, const char *term, bool value)
 {
-    w->to->begin_annotation(&w->sink, vocabulary, term);
+    w->to->begin_annotation(&w->sink, vocabulary, term, STR(""));
     w->to->value_bool(&w->sink, value);
     w->to->end_annotation(&w->sink);
 }
@@ -27,7 +27,7 @@ static void put_bool_annotation(struct walk *w, struct str vocabulary, const cha
 static void put_string_annotation(struct walk *w, struct str vocabulary, const char *term,
                                   struct str value)
 {
-    w->to->begin_annotation(&w->sink, vocabulary, term);
+    w->to->begin_annotation(&w->sink, vocabulary, term, STR(""));
     w->to->value_string(&w->sink, value);
     w->to->end_annotation(&w->sink);
 }
@@ -142,13 +142,34 @@ static void put_alternate_keys(struct walk *w, const struct entity_type *t)
     if (!w->features->has_alternate_keys || t->alternate_key_count == 0) {
         return;
     }
-    w->to->begin_annotation(&w->sink, w->core, "AlternateKeys");
+    w->to->begin_annotation(&w->sink, w->core, "AlternateKeys", STR(""));
     w->to->begin_collection(&w->sink);
     for (size_t i = 0; i < t->alternate_key_count; i++) {
         put_alternate_key(w, &t->alternate_keys[i]);
     }
     w->to->end_collection(&w->sink);
     w->to->end_annotation(&w->sink);
+}
+
+/* Each foreign key to the table itself is a hierarchy (Data Aggregation 5.5.2). */
+static void put_hierarchies(struct walk *w, const struct entity_type *t)
+{
+    for (size_t i = 0; w->features->can_apply && i < t->navigation_count; i++) {
+        const struct navigation *n = &t->navigations[i];
+        if (!navigation_is_hierarchy(n)) {
+            continue;
+        }
+        w->to->begin_annotation(&w->sink, w->aggregation, "RecursiveHierarchy", n->name);
+        w->to->begin_record(&w->sink);
+        w->to->begin_field(&w->sink, "NodeProperty");
+        w->to->value_property(&w->sink, n->joins[0].remote->name);
+        w->to->end_field(&w->sink);
+        w->to->begin_field(&w->sink, "ParentNavigationProperty");
+        w->to->value_navigation(&w->sink, n->name);
+        w->to->end_field(&w->sink);
+        w->to->end_record(&w->sink);
+        w->to->end_annotation(&w->sink);
+    }
 }
 
 static void put_entity_type(struct walk *w, const struct entity_type *t)
@@ -167,6 +188,7 @@ static void put_entity_type(struct walk *w, const struct entity_type *t)
     }
     put_description(w, t->description);
     put_alternate_keys(w, t);
+    put_hierarchies(w, t);
     w->to->end(&w->sink, METADATA_ENTITY_TYPE);
 }
 
@@ -191,7 +213,7 @@ static void put_enum_type(struct walk *w, const struct enum_type *t)
 /* One Boolean of one record: the form of all restrictions that we have to admit. */
 static void put_restriction(struct walk *w, const char *term, const char *property)
 {
-    w->to->begin_annotation(&w->sink, w->capabilities, term);
+    w->to->begin_annotation(&w->sink, w->capabilities, term, STR(""));
     w->to->begin_record(&w->sink);
     w->to->begin_field(&w->sink, property);
     w->to->value_bool(&w->sink, false);
@@ -204,7 +226,7 @@ static void put_restriction(struct walk *w, const char *term, const char *proper
 static void put_apply_supported(struct walk *w, const struct entity_type *t)
 {
     bool can_search = w->features->can_search && t->search.piece_count > 0;
-    w->to->begin_annotation(&w->sink, w->aggregation, "ApplySupported");
+    w->to->begin_annotation(&w->sink, w->aggregation, "ApplySupported", STR(""));
     w->to->begin_record(&w->sink);
     w->to->begin_field(&w->sink, "Transformations");
     w->to->begin_collection(&w->sink);

@@ -199,10 +199,12 @@ static void end_list(struct metadata_sink *s, enum metadata_list list)
     close_bracket(s, '}');
 }
 
-static void begin_annotation(struct metadata_sink *s, struct str vocabulary, const char *term)
+static void begin_annotation(struct metadata_sink *s, struct str vocabulary, const char *term,
+                             struct str qualifier)
 {
     separate(s);
-    bytes_format(s->out, "\"@%.*s.%s\":", STR_ARG(vocabulary), term);
+    bytes_format(s->out, "\"@%.*s.%s%s%.*s\":", STR_ARG(vocabulary), term,
+                 qualifier.len > 0 ? "#" : "", STR_ARG(qualifier));
     s->open = false;
 }
 
@@ -276,6 +278,7 @@ const struct metadata_sink_ops metadata_json_ops = {
     .value_bool = value_bool,
     .value_string = value_string,
     .value_property = value_string,
+    .value_navigation = value_string,
     .begin_collection = begin_collection,
     .end_collection = end_collection,
     .begin_record = begin_record,

@@ -67,11 +67,13 @@ struct metadata_sink_ops {
     void (*end_list)(struct metadata_sink *s, enum metadata_list list);
 
     /* Annotations: one value stands between begin and end. */
-    void (*begin_annotation)(struct metadata_sink *s, struct str vocabulary, const char *term);
+    void (*begin_annotation)(struct metadata_sink *s, struct str vocabulary, const char *term,
+                             struct str qualifier); /* "": none */
     void (*end_annotation)(struct metadata_sink *s);
     void (*value_bool)(struct metadata_sink *s, bool value);
     void (*value_string)(struct metadata_sink *s, struct str value);
     void (*value_property)(struct metadata_sink *s, struct str path);
+    void (*value_navigation)(struct metadata_sink *s, struct str path);
     void (*begin_collection)(struct metadata_sink *s);
     void (*end_collection)(struct metadata_sink *s);
     void (*begin_record)(struct metadata_sink *s);

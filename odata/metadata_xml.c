@@ -190,7 +190,8 @@ static void pair(struct metadata_sink *s, enum metadata_list list, struct str le
     end_tag(s, forms[list].tag);
 }
 
-static void begin_annotation(struct metadata_sink *s, struct str vocabulary, const char *term)
+static void begin_annotation(struct metadata_sink *s, struct str vocabulary, const char *term,
+                             struct str qualifier)
 {
     start_tag(s, "Annotation");
     put(s, STR(" Term=\""));
@@ -198,6 +199,11 @@ static void begin_annotation(struct metadata_sink *s, struct str vocabulary, con
     put(s, STR("."));
     put_text(s, term);
     put(s, STR("\""));
+    if (qualifier.len > 0) {
+        put(s, STR(" Qualifier=\""));
+        put(s, qualifier);
+        put(s, STR("\""));
+    }
 }
 
 static void end_annotation(struct metadata_sink *s)
@@ -231,6 +237,11 @@ static void value_string(struct metadata_sink *s, struct str value)
 static void value_property(struct metadata_sink *s, struct str path)
 {
     put_value(s, "PropertyPath", path);
+}
+
+static void value_navigation(struct metadata_sink *s, struct str path)
+{
+    put_value(s, "NavigationPropertyPath", path);
 }
 
 static void begin_collection(struct metadata_sink *s)
@@ -285,6 +296,7 @@ const struct metadata_sink_ops metadata_xml_ops = {
     .value_bool = value_bool,
     .value_string = value_string,
     .value_property = value_property,
+    .value_navigation = value_navigation,
     .begin_collection = begin_collection,
     .end_collection = end_collection,
     .begin_record = begin_record,

@@ -357,6 +357,18 @@ struct str model_suggest_set(const struct model *m, struct str name)
     return nearest(&sets, name);
 }
 
+bool navigation_is_hierarchy(const struct navigation *n)
+{
+    return !n->collection && n->dependent && n->nullable && n->target == n->source &&
+           n->join_count == 1;
+}
+
+const struct navigation *entity_type_find_hierarchy(const struct entity_type *t, struct str name)
+{
+    const struct navigation *n = entity_type_find_navigation(t, name);
+    return n != NULL && navigation_is_hierarchy(n) ? n : NULL;
+}
+
 struct str entity_type_suggest(const struct entity_type *t, struct str name)
 {
     struct named properties = properties_of(t);

@@ -280,6 +280,10 @@ bool entity_type_has_derived(const struct entity_type *t);
 const struct property *entity_type_find_property(const struct entity_type *t, struct str name);
 const struct navigation *entity_type_find_navigation(const struct entity_type *t, struct str name);
 const struct property *complex_type_find_property(const struct complex_type *t, struct str name);
+/* To one entity of its own type, by one property, or to none: the parent of a node. */
+bool navigation_is_hierarchy(const struct navigation *n);
+/* The hierarchy of t that its parent navigation's name is the qualifier of; NULL. */
+const struct navigation *entity_type_find_hierarchy(const struct entity_type *t, struct str name);
 bool enum_type_has_member(const struct enum_type *t, struct str member);
 bool key_has_property(const struct key *k, const struct property *p);
 

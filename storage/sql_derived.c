@@ -408,6 +408,9 @@ void sql_put_derived(struct sql *s, const struct derived *d)
     case DERIVED_UNION:
         put_union(s, d);
         return;
+    case DERIVED_TREE:
+        sql_put_tree(s, d);
+        return;
     case DERIVED_MERGE:
         put_shared(s, d);
         if (d->key_count == 0) {

@@ -82,6 +82,9 @@ struct str sql_cast(const struct type_ref *type, const struct pg_type_ref *pg);
 struct derived;
 void sql_put_derived(struct sql *s, const struct derived *d);
 
+/* sql_tree.c: `WITH RECURSIVE ...` of a hierarchy */
+void sql_put_tree(struct sql *s, const struct derived *d);
+
 /* sql_window.c */
 void sql_put_window(struct sql *s, const struct bound_expr *e);
 

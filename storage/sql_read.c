@@ -159,7 +159,7 @@ void sql_put_order(struct sql *s, const struct bound_order *order, size_t count)
     }
 }
 
-static void put_bigint(struct sql *s, uint64_t number)
+void sql_put_bigint(struct sql *s, uint64_t number)
 {
     char digits[24];
     size_t at = sizeof(digits);
@@ -193,12 +193,12 @@ void sql_put_limit(struct sql *s, bool has_limit, uint64_t limit, uint64_t skip)
         if (is_usual_limit(limit)) {
             sql_put_u64(s, limit);
         } else {
-            put_bigint(s, limit);
+            sql_put_bigint(s, limit);
         }
     }
     if (skip > 0) {
         SQL_PUT(s, " OFFSET ");
-        put_bigint(s, skip);
+        sql_put_bigint(s, skip);
     }
 }
 

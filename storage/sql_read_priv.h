@@ -63,6 +63,7 @@ void sql_put_path_where(struct sql *s, struct conditions *c, const struct read *
 
 /* ` ORDER BY ...` and ` LIMIT ... OFFSET ...`, or nothing. */
 void sql_put_order(struct sql *s, const struct bound_order *order, size_t count);
+void sql_put_bigint(struct sql *s, uint64_t number); /* as a parameter */
 void sql_put_limit(struct sql *s, bool has_limit, uint64_t limit, uint64_t skip);
 
 /* sql_keyset.c: what comes behind read->after in the order of read; nothing on a first page. */

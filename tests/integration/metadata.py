@@ -192,7 +192,7 @@ def test_against_the_oasis_schemas(env):
 
 def xml_value(element):
     """The value of an annotation or of a record's member, as CSDL JSON has it."""
-    for kind, read in (("Bool", lambda t: t == "true"), ("String", str), ("PropertyPath", str), ("Int", int), ("EnumMember", str)):
+    for kind, read in (("Bool", lambda t: t == "true"), ("String", str), ("PropertyPath", str), ("NavigationPropertyPath", str), ("Int", int), ("EnumMember", str)):
         if element.get(kind) is not None:
             return read(element.get(kind))
         if local(element) == kind:
@@ -206,7 +206,7 @@ def xml_value(element):
 
 
 def xml_annotations(element):
-    return {"@" + a.get("Term"): xml_value(a) for a in element if local(a) == "Annotation"}
+    return {"@" + a.get("Term") + ("#" + a.get("Qualifier") if a.get("Qualifier") else ""): xml_value(a) for a in element if local(a) == "Annotation"}
 
 
 def xml_member(element):

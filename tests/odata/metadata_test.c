@@ -151,6 +151,46 @@ static const struct model shop = {.container = S("Container"),
                                   .enum_count = 1,
                                   .complexes = complexes,
                                   .complex_count = 1};
+/* Nodes with a parent, and a boss that each must have. */
+static struct property node_properties[] = {
+    {.name = S("id"), .type = {.type = EDM_INT64, NO_FACETS}},
+    {.name = S("up"), .type = {.type = EDM_INT64, .nullable = true, NO_FACETS}},
+};
+static struct entity_type node_types[1];
+static struct join_column to_parent[] = {{&node_properties[1], &node_properties[0]}};
+static struct navigation node_navigations[2] = {
+    {.name = S("parent"),
+     .source = node_types,
+     .target = node_types,
+     .joins = to_parent,
+     .join_count = 1,
+     .nullable = true,
+     .dependent = true},
+    {.name = S("boss"),
+     .source = node_types,
+     .target = node_types,
+     .joins = to_parent,
+     .join_count = 1,
+     .dependent = true},
+};
+static const struct property *node_key[] = {&node_properties[0]};
+static struct entity_set node_sets[] = {{.name = S("node"), .type = node_types}};
+static struct entity_type node_types[1] = {{.namespace = S("shop"),
+                                            .name = S("node"),
+                                            .properties = node_properties,
+                                            .property_count = ARRAY_SIZE(node_properties),
+                                            .navigations = node_navigations,
+                                            .navigation_count = ARRAY_SIZE(node_navigations),
+                                            .key = {node_key, 1},
+                                            .set = node_sets}};
+static const struct model tree = {.container = S("Container"),
+                                  .namespaces = namespaces,
+                                  .namespace_count = 1,
+                                  .sets = node_sets,
+                                  .set_count = 1,
+                                  .types = node_types,
+                                  .type_count = 1};
+
 static struct str taken[] = {S("Core"), S("Capabilities")};
 static const struct model odd = {.container = S("C"), .namespaces = taken, .namespace_count = 2};
 static const struct model empty = {.container = S("Container")};
@@ -305,7 +345,21 @@ static const struct row {
      false, MEDIA_XML},
     {"its vocabulary", &shop, ODATA_4_0, &applies,
      REFERENCE("Org.OData.Aggregation.V1", " Alias=\"Aggregation\""), false, MEDIA_XML},
-    {"nothing that $apply does not take", &shop, ODATA_4_0, &applies, "traverse", true, MEDIA_XML},
+    {"no search in what cannot be searched", &tree, ODATA_4_0, &applies, "<String>search<", true,
+     MEDIA_XML},
+    {"a hierarchy", &tree, ODATA_4_0, &applies,
+     "<Annotation Term=\"Aggregation.RecursiveHierarchy\" Qualifier=\"parent\"><Record>"
+     "<PropertyValue Property=\"NodeProperty\" PropertyPath=\"id\"/><PropertyValue "
+     "Property=\"ParentNavigationProperty\" NavigationPropertyPath=\"parent\"/></Record>"
+     "</Annotation></EntityType>",
+     false, MEDIA_XML},
+    {"JSON: a hierarchy", &tree, ODATA_4_0, &applies,
+     "\"@Aggregation.RecursiveHierarchy#parent\":{\"NodeProperty\":\"id\","
+     "\"ParentNavigationProperty\":\"parent\"}",
+     false, MEDIA_JSON},
+    {"no root, no hierarchy", &tree, ODATA_4_0, &applies, "Qualifier=\"boss\"", true, MEDIA_XML},
+    {"no hierarchy where nothing is applied", &tree, ODATA_4_0, &none, "RecursiveHierarchy", true,
+     MEDIA_XML},
     {"JSON: what $apply takes", &shop, ODATA_4_0, &applies,
      "\"@Aggregation.ApplySupported\":{\"Transformations\":[\"aggregate\",\"groupby\",\"concat\",",
      false, MEDIA_JSON},
