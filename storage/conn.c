@@ -391,9 +391,12 @@ void conn_set_plan_mode(struct conn *c, enum plan_mode mode)
     if (mode == PLAN_ANY || mode == c->plan_mode || !c->prepares || c->broken) {
         return;
     }
-    const char *text = mode == PLAN_KEPT ? "SET plan_cache_mode = force_generic_plan"
-                                         : "SET plan_cache_mode = DEFAULT";
-    int sent = PQsendQueryParams(c->pg, text, 0, NULL, NULL, NULL, NULL, 0);
+    static const char *const texts[] = {
+        [PLAN_CHOSEN] = "SET plan_cache_mode = DEFAULT",
+        [PLAN_KEPT] = "SET plan_cache_mode = force_generic_plan",
+        [PLAN_MADE] = "SET plan_cache_mode = force_custom_plan",
+    };
+    int sent = PQsendQueryParams(c->pg, texts[mode], 0, NULL, NULL, NULL, NULL, 0);
     add_slot(c, sent, (struct conn_slot){.kind = SLOT_SETTING});
     c->plan_mode = mode;
 }
@@ -404,8 +407,8 @@ void conn_send_once(struct conn *c, struct conn_client *client, void *arg, const
     if (c->broken) {
         return;
     }
-    if (param_count > 0) {
-        conn_set_plan_mode(c, PLAN_CHOSEN);
+    if (param_count > 0 && c->plan_mode != PLAN_MADE) {
+        conn_set_plan_mode(c, PLAN_CHOSEN); /* of what is sent once, the same */
     }
     int sent = PQsendQueryParams(c->pg, text, (int)param_count, NULL, params, NULL, NULL, 0);
     add_slot(c, sent, (struct conn_slot){.kind = SLOT_EXECUTE, .client = client, .arg = arg});

@@ -31,6 +31,7 @@ enum plan_mode {
     PLAN_ANY,    /* whatever is set: all its plans are alike */
     PLAN_CHOSEN, /* PostgreSQL decides at each run: for the values that come, or for any */
     PLAN_KEPT,   /* the one for any values, which is made once */
+    PLAN_MADE,   /* one for the values that come */
 };
 
 struct conn_client_ops {
