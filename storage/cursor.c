@@ -107,8 +107,7 @@ bool cursor_set_init(struct cursor_set *set, const struct sql_read *sql, size_t 
 {
     *set = (struct cursor_set){.sql = sql,
                                .fetch_bytes = fetch_bytes == 0 ? 1 : fetch_bytes,
-                               .is_single = sql->level_count == 1,
-                               .width = ROW_WIDTH_ANY};
+                               .is_single = sql->level_count == 1};
     bytes_init(&set->scratch, CURSOR_SCRATCH_LIMIT);
     set->levels = calloc(sql->level_count, sizeof(*set->levels));
     if (set->levels == NULL) {
@@ -118,6 +117,7 @@ bool cursor_set_init(struct cursor_set *set, const struct sql_read *sql, size_t 
         struct cursor_level *l = &set->levels[i];
         l->sql = &sql->levels[i];
         l->rows = CURSOR_FIRST_ROWS;
+        l->width = ROW_WIDTH_ANY;
         l->fields = calloc(l->sql->field_count + 1, sizeof(*l->fields));
         if (l->fields == NULL) {
             cursor_set_fini(set);
@@ -200,9 +200,12 @@ static void add_batch(struct cursor *c, PGresult *res, int rows)
     c->arrived++;
     size_t bytes = PQresultMemorySize(res);
     if (bytes > set->fetch_bytes * WIDER) {
-        set->width = ROW_WIDTH_ANY;
+        set->levels[c->level].width = ROW_WIDTH_ANY;
     }
     cursor_measure(set, c->level, bytes, rows);
+    if (!set->is_single) { /* else it was judged when rows came one at a time */
+        cursor_judge_width(set, c->level, res);
+    }
     for (size_t k = 0; k < sql->child_count; k++) {
         open_child(set, (unsigned)sql->children[k], b);
     }
@@ -285,7 +288,7 @@ static bool take_row(struct cursor *c, PGresult *res)
     c->fetched = 0;
     c->fetched_bytes = 0;
     if (!c->ended && !set->bad_result) {
-        cursor_judge_width(set, res);
+        cursor_judge_width(set, 0, res);
         cursor_ask(c);
     }
     PQclear(res);
@@ -298,8 +301,9 @@ bool cursor_set_result(struct cursor_set *set, void *arg, PGresult *res)
         PQclear(res);
         return false;
     }
-    if (arg == &set->width) {
-        set->width = row_width_answer(res);
+    struct cursor_level *asker = cursor_asker(set, arg);
+    if (asker != NULL) {
+        asker->width = row_width_answer(res);
         PQclear(res);
         return false;
     }

@@ -34,7 +34,6 @@
 #include "odata/shape.h"
 #include "odata/step.h"
 #include "storage/conn.h"
-#include "storage/row_width.h"
 #include "storage/sql_read.h"
 
 struct cursor;
@@ -48,11 +47,9 @@ struct cursor_set {
     struct cursor_level *levels;
     size_t fetch_bytes;
     struct cursor *root;
-    struct cursor *all;  /* those too whose last results are still in flight */
-    bool is_single;      /* one level only: rows may come one at a time */
-    bool width_is_known; /* or has been asked for */
-    enum row_width width;
-    char ignored; /* its address marks statements whose results say nothing */
+    struct cursor *all; /* those too whose last results are still in flight */
+    bool is_single;     /* one level only: rows may come one at a time */
+    char ignored;       /* its address marks statements whose results say nothing */
     struct bytes scratch;
     unsigned serial;     /* of the next cursor's name */
     uint64_t rows;       /* of level 0, that have come */

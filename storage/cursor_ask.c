@@ -9,6 +9,9 @@ enum {
     /* Of those that are narrow as they are stored, at most 2 KB: compressed text of that size may be
        50 times as long, in one batch, before rows come one at a time again. */
     MOST_NARROW_ROWS = 256,
+    /* Of those that may be wide and come in a batch all the same, because other levels' rows come
+       between them: a megabyte each may follow on thousands of narrow ones. */
+    MOST_WIDE_ROWS = 32,
     /* Parents of one child statement: enough to be worth its planning. */
     MOST_PARENTS = 1024,
     /* A batch may have so many times the rows of the one before it. */
@@ -65,9 +68,10 @@ static unsigned most_asked(const struct cursor *c)
 static int rows_to_ask(const struct cursor *c, bool by_row)
 {
     const struct cursor_level *l = &c->set->levels[c->level];
-    size_t most = !is_leaf(c->set, c->level)     ? MOST_PARENTS
-                  : c->set->is_single && !by_row ? MOST_NARROW_ROWS
-                                                 : MOST_ROWS;
+    size_t most = by_row                         ? MOST_ROWS
+                  : l->width != ROW_WIDTH_NARROW ? MOST_WIDE_ROWS
+                  : !is_leaf(c->set, c->level)   ? MOST_PARENTS
+                                                 : MOST_NARROW_ROWS;
     size_t grown = (size_t)l->rows * GROWTH;
     size_t rows = c->asked_count == 0 ? (size_t)l->rows : grown;
     if (l->row_bytes > 0) {
@@ -83,7 +87,7 @@ void cursor_ask(struct cursor *c)
     struct cursor_set *set = c->set;
     while (!c->ended && !c->dropped && !set->out_of_memory &&
            c->asked_count + c->arrived < most_asked(c)) {
-        bool by_row = set->is_single && set->width != ROW_WIDTH_NARROW;
+        bool by_row = set->is_single && set->levels[0].width != ROW_WIDTH_NARROW;
         int rows = rows_to_ask(c, by_row);
         if (c->asked_count > 0 && set->unsynced) {
             conn_ask_flush(set->conn); /* the rows of the first must not wait for the second's */
@@ -110,23 +114,34 @@ void cursor_measure(struct cursor_set *set, unsigned level, size_t bytes, int ro
     }
 }
 
-void cursor_judge_width(struct cursor_set *set, const PGresult *res)
+void cursor_judge_width(struct cursor_set *set, unsigned level, const PGresult *res)
 {
-    if (set->width_is_known) {
+    struct cursor_level *l = &set->levels[level];
+    if (l->width_is_known) {
         return;
     }
-    set->width_is_known = true;
+    l->width_is_known = true;
     enum row_width width = row_width_of(res, &set->scratch);
     if (width != ROW_WIDTH_ASK) {
-        set->width = width;
+        l->width = width;
         return;
     }
     const char *params[] = {set->scratch.ptr};
     const struct sql_statement question = {
         .text = ROW_WIDTH_QUESTION, .params = params, .param_count = ARRAY_SIZE(params)};
-    conn_send(set->conn, set->client, &set->width, &question, str_hash(str_from(question.text)),
+    conn_send(set->conn, set->client, &l->width, &question, str_hash(str_from(question.text)),
               PLAN_ANY);
     set->unsynced = true;
+}
+
+struct cursor_level *cursor_asker(const struct cursor_set *set, const void *arg)
+{
+    for (size_t i = 0; i < set->sql->level_count; i++) {
+        if (arg == &set->levels[i].width) {
+            return &set->levels[i];
+        }
+    }
+    return NULL;
 }
 
 /*

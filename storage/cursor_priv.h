@@ -7,6 +7,7 @@
 #define STORAGE_CURSOR_PRIV_H
 
 #include "storage/cursor.h"
+#include "storage/row_width.h"
 
 enum {
     CURSOR_MOST_ASKED = 2,
@@ -61,6 +62,8 @@ struct cursor_level {
     size_t kid_index;    /* its place among its parent's children */
     int rows;            /* of the last FETCH that was measured, or to begin with */
     size_t row_bytes;    /* of its rows, on average; 0 = not known */
+    bool width_is_known; /* or has been asked for */
+    enum row_width width;
     struct batch *batch; /* where the current row stands; NULL = nowhere */
 };
 
@@ -77,7 +80,10 @@ void cursor_close(struct cursor *c);
 /* What a FETCH has brought tells how many rows to ask for. */
 void cursor_measure(struct cursor_set *set, unsigned level, size_t bytes, int rows);
 
-/* A FETCH by row is over, and its columns tell whether the next may come as a whole. */
-void cursor_judge_width(struct cursor_set *set, const PGresult *res);
+/* The columns of a level's first result tell how many of its rows may come in one batch. */
+void cursor_judge_width(struct cursor_set *set, unsigned level, const PGresult *res);
+
+/* The level that asked PostgreSQL for its width with arg; NULL: none did. */
+struct cursor_level *cursor_asker(const struct cursor_set *set, const void *arg);
 
 #endif

@@ -422,6 +422,57 @@ START_TEST(streams_a_million_children_of_one_parent)
 }
 END_TEST
 
+/* Thousands of narrow rows, then hundreds of a megabyte: in one batch of the old size they would take
+   hundreds of megabytes. */
+#define SUDDENLY_WIDE(n, narrow) "CASE WHEN " n " > " narrow " THEN repeat('x', 1000000) END"
+
+static const struct wide_case {
+    const char *name;
+    const char *parents;
+    const char *children;
+    long parent_count;
+    long child_count; /* of all parents */
+} wide_cases[] = {
+    {"children", "SELECT 1, NULL::text",
+     "SELECT k.o, " SUDDENLY_WIDE("n", "12000") " FROM unnest($1::int[]) WITH ORDINALITY k(id, o),"
+                                                " generate_series(1, 12400) n ORDER BY k.o, n",
+     1, 12400},
+    {"parents", "SELECT n, " SUDDENLY_WIDE("n", "4000") " FROM generate_series(1, 4400) n",
+     "SELECT k.o, NULL::text FROM unnest($1::int[]) WITH ORDINALITY k(id, o) ORDER BY k.o", 4400,
+     4400},
+};
+
+START_TEST(suddenly_wide_rows_are_bounded_in_an_expand)
+{
+    const struct wide_case *c = &wide_cases[_i];
+    struct sql_level levels[] = {
+        parent_level(c->parents, 2, kids_0, 1),
+        child_level(c->children, 2, 0, key_0, 1),
+    };
+    struct sql_read read = {.levels = levels, .level_count = 2, .has_rows = true};
+    struct reader r;
+    const struct field *fields = NULL;
+    size_t before = peak_kib();
+    long parents = 0;
+    long children = 0;
+    ck_assert(reader_open(&r, &f, &read));
+    while (reader_next(&r, 0, &fields) == STEP_OK) {
+        parents++;
+        while (reader_next(&r, 1, &fields) == STEP_OK) {
+            children++;
+        }
+    }
+    ck_assert_int_eq(r.err.http_status, 0);
+    ck_assert_int_eq(parents, c->parent_count);
+    ck_assert_int_eq(children, c->child_count);
+    reader_close(&r);
+    if (MEASURES_MEMORY) {
+        ck_assert_msg(peak_kib() - before < 120000, "%s: grew by %zu KiB", c->name,
+                      peak_kib() - before);
+    }
+}
+END_TEST
+
 START_TEST(a_child_fails)
 {
     struct sql_level levels[] = {
@@ -564,6 +615,8 @@ Suite *db_read_suite(void)
     tcase_add_test(expand, expands_three_levels_and_two_collections);
     tcase_add_test(expand, expands_many_batches);
     tcase_add_test(expand, streams_a_million_children_of_one_parent);
+    tcase_add_loop_test(expand, suddenly_wide_rows_are_bounded_in_an_expand, 0,
+                        (int)ARRAY_SIZE(wide_cases));
     tcase_add_test(expand, a_child_fails);
     suite_add_tcase(suite, expand);
 
