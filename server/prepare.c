@@ -213,6 +213,22 @@ bool prepare_openapi(struct http_exchange *x, const struct service *s,
            bind_plan(x, document, s, out, &root, &query, err);
 }
 
+unsigned prepare_applied(const struct prepared *p)
+{
+    const struct preferences *wanted = &p->preferences;
+    const struct plan *plan = p->plan;
+    unsigned done = 0;
+    if (wanted->max_page_size > 0 && (plan->kind == PLAN_COLLECTION || plan->nested_pages) &&
+        !response_format_is_rows(&p->format)) {
+        done |= PREFER_APPLIED_PAGE_SIZE;
+    }
+    if (wanted->omit_values != PREFER_OMIT_NOTHING && p->format.media != MEDIA_CSV &&
+        (plan->kind == PLAN_COLLECTION || plan->kind == PLAN_ENTITY)) {
+        done |= PREFER_APPLIED_OMIT;
+    }
+    return done;
+}
+
 bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct str *out_url,
                       struct odata_error *err)
 {

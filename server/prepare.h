@@ -45,6 +45,9 @@ bool prepare_openapi(struct http_exchange *x, const struct service *s,
                      const struct document *document, struct str raw_query, struct prepared *out,
                      struct odata_error *err) NODISCARD;
 
+/* Which preferences shape the answer: enum prefer_applied. */
+unsigned prepare_applied(const struct prepared *p);
+
 /* A value for feed_spec.next_url; "" for what has no next page. */
 bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct str *out_url,
                       struct odata_error *err) NODISCARD;

@@ -7,15 +7,11 @@
 
 #include "odata/feed_writer.h"
 #include "odata/service_doc.h"
-#include "server/explain.h"
 #include "server/links.h"
 #include "server/prepare.h"
 #include "server/reply.h"
 #include "server/request_end.h"
-#include "storage/db_read.h"
-#include "storage/pg_value.h"
-#include "storage/sql_read.h"
-#include "storage/value_type.h"
+#include "server/request_rows.h"
 
 enum {
     /* The first rows wait so long for the rest of a short document, which then has a length. */
@@ -45,9 +41,7 @@ struct request {
     uint64_t id;
     struct prepared p;
     const struct db_rights *rights; /* whose it asks with; NULL: the role's that logs in */
-    struct db_read *read;           /* NULL when there is nothing to ask the database for */
-    struct row_source no_rows;      /* the source then */
-    struct feed_writer *writer;
+    struct request_rows data;
     size_t taken; /* bytes of x->out that are sent already */
     uint64_t rows;
     struct timer grace;
@@ -95,15 +89,10 @@ static void on_seated(void *ctx)
 /* No more rows: the connection to PostgreSQL goes back before the body is sent. */
 static void stop_reading(struct request *r)
 {
-    if (r->writer != NULL) {
-        r->rows = feed_writer_rows(r->writer);
-        feed_writer_free(r->writer);
-        r->writer = NULL;
+    if (r->data.writer != NULL) {
+        r->rows = feed_writer_rows(r->data.writer);
     }
-    if (r->read != NULL) {
-        db_read_close(r->read);
-        r->read = NULL;
-    }
+    request_rows_close(&r->data);
     loop_set_timer(r->env->loop, &r->grace, 0);
 }
 
@@ -130,23 +119,6 @@ static void respond(struct request *r)
     send_response(r);
 }
 
-/* Which preferences shape this answer: enum prefer_applied. */
-static unsigned applied(const struct request *r)
-{
-    const struct preferences *wanted = &r->p.preferences;
-    const struct plan *plan = r->p.plan;
-    unsigned done = 0;
-    if (wanted->max_page_size > 0 && (plan->kind == PLAN_COLLECTION || plan->nested_pages) &&
-        !response_format_is_rows(&r->p.format)) {
-        done |= PREFER_APPLIED_PAGE_SIZE;
-    }
-    if (wanted->omit_values != PREFER_OMIT_NOTHING && r->p.format.media != MEDIA_CSV &&
-        (plan->kind == PLAN_COLLECTION || plan->kind == PLAN_ENTITY)) {
-        done |= PREFER_APPLIED_OMIT;
-    }
-    return done;
-}
-
 static void begin_data(struct request *r, int status)
 {
     struct http_exchange *x = r->x;
@@ -154,15 +126,15 @@ static void begin_data(struct request *r, int status)
     if (status != 204) {
         reply_content_type(x, &r->p.format);
     }
-    reply_preferences(x, &r->p.preferences, applied(r));
+    reply_preferences(x, &r->p.preferences, prepare_applied(&r->p));
 }
 
 /* The document is complete and was short: it goes out with its length. */
 static void respond_whole(struct request *r)
 {
     bool one = r->p.plan->kind != PLAN_COLLECTION && r->p.plan->kind != PLAN_COUNT;
-    bool is_null = feed_writer_is_null(r->writer);
-    bool missing = one && feed_writer_rows(r->writer) == 0 && !is_null;
+    bool is_null = feed_writer_is_null(r->data.writer);
+    bool missing = one && feed_writer_rows(r->data.writer) == 0 && !is_null;
     stop_reading(r);
     if (missing && !r->p.plan->missing_is_no_content) {
         odata_error_set(&r->err, 404, ODATA_CODE_NOT_FOUND, "", "there is no such entity");
@@ -207,9 +179,10 @@ static enum step write_rows(struct request *r)
     if (r->state == REQUEST_STREAMING && high_mark > STREAM_PART_BYTES) {
         high_mark = STREAM_PART_BYTES;
     }
-    enum step step = feed_writer_step(r->writer, high_mark - high_mark / ROW_SLACK_PART, &r->err);
+    enum step step =
+        feed_writer_step(r->data.writer, high_mark - high_mark / ROW_SLACK_PART, &r->err);
     if (UNLIKELY(r->timing.on) && r->timing.at_us[TIMING_FIRST_ROW] == 0 &&
-        (step == STEP_END || feed_writer_rows(r->writer) > 0)) {
+        (step == STEP_END || feed_writer_rows(r->data.writer) > 0)) {
         timing_mark(&r->timing, TIMING_FIRST_ROW);
     }
     if (step == STEP_FAIL && bytes_failed(&r->x->out) &&
@@ -233,7 +206,7 @@ static void read_more(struct request *r)
         begin_stream(r);
         break;
     case STEP_AGAIN:
-        if (r->grace.deadline_ms == 0 && feed_writer_rows(r->writer) > 0) {
+        if (r->grace.deadline_ms == 0 && feed_writer_rows(r->data.writer) > 0) {
             loop_set_timer(r->env->loop, &r->grace, loop_now_ms(r->env->loop) + GRACE_MS);
         }
         break;
@@ -310,99 +283,19 @@ static void on_rows(void *ctx)
 
 /* Starting. */
 
-static bool make_writer(struct request *r, const struct feed_spec *spec)
+static bool open_rows(struct request *r)
 {
-    row_source_init_empty(&r->no_rows);
-    struct row_source *source = r->read == NULL ? &r->no_rows : db_read_source(r->read);
-    r->writer = feed_writer_new(spec, source, &r->x->out);
-    return r->writer != NULL || odata_error_out_of_memory(&r->err);
-}
-
-static bool open_writer(struct request *r, const struct sql_read *sql,
-                        const struct csv_table *table)
-{
-    static const enum feed_kind kinds[] = {
-        [PLAN_COLLECTION] = FEED_COLLECTION, [PLAN_ENTITY] = FEED_ENTITY,
-        [PLAN_PROPERTY] = FEED_PROPERTY,     [PLAN_RAW_VALUE] = FEED_RAW_VALUE,
-        [PLAN_COUNT] = FEED_COUNT,
+    const struct rows_options options = {
+        .x = r->x,
+        .env = r->env,
+        .p = &r->p,
+        .id = r->id,
+        .read = {.wake = on_rows,
+                 .seated = r->timing.on ? on_seated : NULL,
+                 .ctx = r,
+                 .rights = r->rights},
     };
-    const struct plan *plan = r->p.plan;
-    const struct read *read = plan->read;
-    struct feed_spec spec = {
-        .kind = kinds[plan->kind],
-        .shape = sql->shape,
-        .format = r->p.format,
-        .context = STR(""),
-        .has_count = read->has_count,
-        .page_rows = read->page_rows,
-        .token_fields = sql->token_fields,
-        .token_field_count = sql->token_field_count,
-        .token_check = read->token_check,
-        .rows_before = read->rows_before,
-        .table = table,
-    };
-    if (plan->kind == PLAN_RAW_VALUE) {
-        spec.raw = pg_value_raw(&read->value->type, read->value->pg);
-    }
-    if (plan->kind == PLAN_PROPERTY && r->p.format.metadata == METADATA_FULL &&
-        !value_type_name(&r->x->arena, &read->value->type, &r->p.format, &spec.type)) {
-        return odata_error_too_complex(&r->err);
-    }
-    if (r->p.format.metadata != METADATA_NONE &&
-        !links_context_url(&r->x->arena, r->p.root, plan->context_fragment, &spec.context,
-                           &r->err)) {
-        return false;
-    }
-    if (!prepare_next_url(r->x, &r->p, &spec.next_url, &r->err)) {
-        return false;
-    }
-    return make_writer(r, &spec);
-}
-
-/* The statements and a plan instead of the rows. */
-static bool open_explain(struct request *r, const struct sql_read *sql,
-                         const struct db_read_options *options)
-{
-    const struct sql_read *read = NULL;
-    struct feed_spec spec;
-    r->p.preferences = (struct preferences){.include_annotations = STR("")};
-    r->p.format = (struct response_format){
-        .version = r->p.version, .media = MEDIA_JSON, .metadata = METADATA_NONE};
-    explain_spec(&spec);
-    return explain_begin(&r->x->arena, &r->x->out, sql, &read, &r->err) &&
-           (read == NULL || db_read_open(r->env->pool, read, options, &r->read, &r->err)) &&
-           make_writer(r, &spec);
-}
-
-static bool open_read(struct request *r)
-{
-    struct sql_read_options sql_options = {r->p.format, r->p.root,
-                                           (applied(r) & PREFER_APPLIED_OMIT) != 0, STR("")};
-    const struct db_read_options read_options = {
-        .wake = on_rows, .seated = r->timing.on ? on_seated : NULL, .ctx = r, .rights = r->rights};
-    const struct sql_read *sql = NULL;
-    const struct csv_table *table = NULL;
-    if (r->p.plan->nested_pages &&
-        !links_kept_query(&r->x->arena, r->p.raw_query, &sql_options.kept_query, &r->err)) {
-        return false;
-    }
-    if (!sql_read_build(&r->x->arena, r->p.plan, &sql_options, &sql, &r->err) ||
-        (r->p.format.media == MEDIA_CSV &&
-         !csv_table_make(&r->x->arena, sql->shape, &table, &r->err))) {
-        return false;
-    }
-    timing_mark(&r->timing, TIMING_BOUND);
-    explain_log(r->env->log, r->id, sql);
-    bool explains = false;
-    if (!explain_asked(r->x, r->env->service, r->p.raw_query, &explains, &r->err)) {
-        return false;
-    }
-    if (explains) {
-        return open_explain(r, sql, &read_options);
-    }
-    bool asks = sql->has_rows || sql->has_count;
-    return (!asks || db_read_open(r->env->pool, sql, &read_options, &r->read, &r->err)) &&
-           open_writer(r, sql, table);
+    return request_rows_open(&r->data, &options, &r->err);
 }
 
 static void respond_document(struct request *r, const struct document_text *text)
@@ -483,7 +376,7 @@ static void start_data(struct request *r, const struct route_target *target)
         respond_service_document(r);
         return;
     }
-    if (!open_read(r)) {
+    if (!open_rows(r)) {
         respond_error(r);
         return;
     }
@@ -670,8 +563,8 @@ void request_handler(struct request_env *env, struct http_handler *out_handler)
 void request_end_early(struct http_exchange *x)
 {
     struct request *r = request_of(x);
-    if (r->writer != NULL && r->p.plan->kind == PLAN_COLLECTION) {
-        r->ended_early = feed_writer_end_early(r->writer) || r->ended_early;
+    if (r->data.writer != NULL && r->p.plan->kind == PLAN_COLLECTION) {
+        r->ended_early = feed_writer_end_early(r->data.writer) || r->ended_early;
     }
 }
 
