@@ -130,6 +130,7 @@ struct config {
     char *jwt_issuer;
     struct config_list jwt_audiences;
     char *jwt_role_claim;
+    size_t role_models;           /* of roles other than anonymous_role, that are kept */
     struct config_list jwt_roles; /* "role" or "claim=role" */
 
     struct config_entity *entities;

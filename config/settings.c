@@ -95,6 +95,9 @@ static const struct setting table[] = {
     {"anonymous-role", SETTING_TEXT, "role", 0, 0, "", FIELD(anonymous_role),
      "Role of PostgreSQL whose rights requests without credentials have; without it they have those "
      "of the role that logs in, or are refused (401) when jwt-keys is set."},
+    {"role-models", SETTING_COUNT, "models", 1, 1000, "32", FIELD(role_models),
+     "Models that are kept for roles besides anonymous-role: each shows what its role may read; the "
+     "one that was not used for longest goes."},
     {"jwt-keys", SETTING_TEXT, "path", 0, 0, "", FIELD(jwt_keys),
      "File with the keys of bearer tokens: a JWK set, public keys in PEM, or a secret of 32 bytes or "
      "more; read again on SIGHUP. Without it tokens are not taken."},

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "server/auth.h"
+
 enum {
     CATALOG_TIMEOUT_MS = 10000,
 };
@@ -50,6 +52,8 @@ bool catalog_source_init(struct catalog_source *s, const struct config *c)
         .schema_count = c->schemas.count,
         .overrides = overrides,
         .override_count = c->entity_count,
+        .role = c->anonymous_role[0] == '\0' ? NULL : c->anonymous_role,
+        .sees_part = auth_is_wanted(c),
         .timeout_ms = CATALOG_TIMEOUT_MS,
     };
     if (!whole) {

@@ -19,7 +19,9 @@ struct catalog_source {
     struct catalog_options options;
 };
 
-/* Borrows c until catalog_source_fini(). False when memory is short. */
+/*
+ * For the role that requests without credentials have: anonymous-role, or the one that logs in.
+ * Borrows c until catalog_source_fini(). False when memory is short. */
 bool catalog_source_init(struct catalog_source *s, const struct config *c) NODISCARD;
 void catalog_source_fini(struct catalog_source *s);
 

@@ -99,6 +99,9 @@ static void adopt(struct control *c, struct document *d, int64_t took_ms)
     bool same = is_same(c->document, d);
     document_release(c->document);
     c->document = d;
+    if (c->service->roles != NULL) {
+        role_models_forget(c->service->roles); /* before the workers forget theirs */
+    }
     hand_out(c);
     pthread_mutex_unlock(&c->lock);
     atomic_store(&c->service->has_model, true);

@@ -41,6 +41,9 @@ struct request {
     uint64_t id;
     struct prepared p;
     const struct db_rights *rights; /* whose it asks with; NULL: the role's that logs in */
+    struct role_wait role_wait;     /* NEW: for the document of that role */
+    enum route where;
+    struct route_target target;
     struct request_rows data;
     size_t taken; /* bytes of x->out that are sent already */
     uint64_t rows;
@@ -93,6 +96,7 @@ static void stop_reading(struct request *r)
         r->rows = feed_writer_rows(r->data.writer);
     }
     request_rows_close(&r->data);
+    role_documents_leave(&r->role_wait);
     loop_set_timer(r->env->loop, &r->grace, 0);
 }
 
@@ -322,19 +326,6 @@ static void respond_service_document(struct request *r)
     respond(r);
 }
 
-static bool has_document(struct request *r)
-{
-    if (r->env->document == NULL) {
-        odata_error_set(&r->err, 503, ODATA_CODE_DATABASE_UNAVAILABLE, "",
-                        "the model is not loaded yet: the database does not answer");
-        r->err.retry_after_s = 1;
-        respond_error(r);
-        return false;
-    }
-    r->document = document_retain(r->env->document);
-    return true;
-}
-
 static bool may_read(struct request *r)
 {
     if (r->x->head.method == HTTP_GET || r->x->head.method == HTTP_HEAD) {
@@ -345,13 +336,10 @@ static bool may_read(struct request *r)
     return false;
 }
 
-static void start_openapi(struct request *r, struct str raw_query)
+static void start_openapi(struct request *r)
 {
     const struct document_text *text = NULL;
-    if (!may_read(r) || !has_document(r)) {
-        return;
-    }
-    if (!prepare_openapi(r->x, r->env->service, r->document, raw_query, &r->p, &r->err) ||
+    if (!prepare_openapi(r->x, r->env->service, r->document, r->target.raw_query, &r->p, &r->err) ||
         !document_openapi(r->document, &text, &r->err)) {
         respond_error(r);
         return;
@@ -359,12 +347,9 @@ static void start_openapi(struct request *r, struct str raw_query)
     respond_document(r, text);
 }
 
-static void start_data(struct request *r, const struct route_target *target)
+static void start_data(struct request *r)
 {
-    if (!has_document(r)) {
-        return;
-    }
-    if (!prepare(r->x, r->env->service, r->document, target, &r->p, &r->err)) {
+    if (!prepare(r->x, r->env->service, r->document, &r->target, &r->p, &r->err)) {
         respond_error(r);
         return;
     }
@@ -384,6 +369,55 @@ static void start_data(struct request *r, const struct route_target *target)
     read_more(r);
 }
 
+/* document: what the request may know of; lent. */
+static void start_with(struct request *r, struct document *document)
+{
+    r->document = document_retain(document);
+    if (r->where == ROUTE_OPENAPI) {
+        start_openapi(r);
+    } else {
+        start_data(r);
+    }
+}
+
+static void on_role_document(struct role_wait *wait, struct document *document,
+                             const struct odata_error *err)
+{
+    struct request *r = wait->owner;
+    if (document != NULL) {
+        start_with(r, document);
+        return;
+    }
+    r->err = *err;
+    respond_error(r);
+}
+
+/* By the document of the request's role: the worker's own, or one that is fetched first. */
+static void start(struct request *r)
+{
+    const struct request_env *env = r->env;
+    if (env->document == NULL) {
+        odata_error_set(&r->err, 503, ODATA_CODE_DATABASE_UNAVAILABLE, "",
+                        "the model is not loaded yet: the database does not answer");
+        r->err.retry_after_s = 1;
+        respond_error(r);
+        return;
+    }
+    struct document *document = env->document;
+    if (UNLIKELY(r->rights != NULL) &&
+        strcmp(r->rights->role, env->service->config->anonymous_role) != 0) {
+        document = role_documents_find(env->roles, r->rights->role);
+    }
+    if (document != NULL) {
+        start_with(r, document);
+        return;
+    }
+    r->role_wait = (struct role_wait){.done = on_role_document, .owner = r};
+    if (!role_documents_wait(env->roles, r->rights->role, &r->role_wait, &r->err)) {
+        respond_error(r);
+    }
+}
+
 /* What only says something about the server. */
 static void start_admin(struct request *r,
                         void (*reply)(struct http_exchange *x, const struct service *s))
@@ -398,14 +432,13 @@ static void start_admin(struct request *r,
 static void route(struct request *r)
 {
     struct http_exchange *x = r->x;
-    struct route_target target;
-    enum route where = route_find(&r->env->service->routes, x->target, x->admin, &target);
-    if (x->head.method == HTTP_OPTIONS && where != ROUTE_NOT_FOUND) {
+    r->where = route_find(&r->env->service->routes, x->target, x->admin, &r->target);
+    if (x->head.method == HTTP_OPTIONS && r->where != ROUTE_NOT_FOUND) {
         reply_options(x, r->env->service);
         respond(r);
         return;
     }
-    switch (where) {
+    switch (r->where) {
     case ROUTE_HEALTH:
         start_admin(r, reply_health);
         return;
@@ -433,10 +466,8 @@ static void route(struct request *r)
         respond_error(r);
         return;
     }
-    if (where == ROUTE_OPENAPI) {
-        start_openapi(r, target.raw_query);
-    } else {
-        start_data(r, &target);
+    if (r->where == ROUTE_ODATA || may_read(r)) {
+        start(r);
     }
 }
 

@@ -21,6 +21,7 @@
 #include "server/http.h"
 #include "server/log.h"
 #include "server/loop.h"
+#include "server/role_documents.h"
 #include "server/service.h"
 #include "storage/pool.h"
 
@@ -31,9 +32,10 @@ struct request_env {
     struct pool *pool;
     struct log *log;
     struct metrics *metrics;
-    struct document *document; /* the current one; NULL while the model was never loaded */
-    struct auth *auth;         /* NULL: every request has the rights of the role that logs in */
-    uint64_t next_id;          /* of the log: the worker's number is in its high bits */
+    struct document *document;    /* the current one; NULL while the model was never loaded */
+    struct role_documents *roles; /* of other roles than anonymous-role; NULL as auth is */
+    struct auth *auth;            /* NULL: every request has the rights of the role that logs in */
+    uint64_t next_id;             /* of the log: the worker's number is in its high bits */
 };
 
 /* The callbacks of http.h; ctx becomes env. */

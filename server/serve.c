@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "server/acceptor.h"
+#include "server/auth.h"
 #include "server/control.h"
 #include "server/log.h"
 #include "server/loop.h"
@@ -230,6 +231,12 @@ static bool start(struct server *s)
         return fail(s, "start_failed", why);
     }
     describe_service(s);
+    if (auth_is_wanted(s->config)) {
+        s->service.roles = role_models_new(s->config);
+        if (s->service.roles == NULL) {
+            return fail(s, "start_failed", "memory is short");
+        }
+    }
     s->control = control_start(&s->service, reason, sizeof(reason));
     if (s->control == NULL) {
         return fail(s, "start_failed", reason);
@@ -341,10 +348,12 @@ static void stop(struct server *s)
         worker_stop(s->workers[i]);
         worker_join(s->workers[i]);
     }
+    whole = role_models_free(s->service.roles) && whole;
     log_event(&s->log, LOG_INFO, "stopped", "version", SLUICE_VERSION);
     log_fini(&s->log);
     if (!whole) {
-        /* The control thread still looks at the settings: only the process's end is safe. */
+        /* A thread that reads the catalog still looks at the settings: only the process's end is
+           safe. */
         _exit(EXIT_SUCCESS);
     }
     if (s->signal_fd >= 0) {

@@ -16,6 +16,7 @@
 #include "server/cors.h"
 #include "server/links.h"
 #include "server/metrics.h"
+#include "server/role_models.h"
 #include "server/route.h"
 
 struct service {
@@ -27,6 +28,7 @@ struct service {
     bool takes_tokens;     /* of Bearer */
     struct metrics **metrics; /* one set a worker */
     size_t worker_count;
+    struct role_models *roles; /* NULL: every request has the rights of the role that logs in */
     /* A worker found that the database has another shape than the model. From any thread. */
     void (*model_stale)(void *ctx);
     void *model_stale_ctx;

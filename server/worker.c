@@ -222,6 +222,9 @@ static void advance(struct worker *w)
     if (incoming != NULL) {
         document_release(w->env.document);
         w->env.document = incoming;
+        if (w->env.roles != NULL) {
+            role_documents_forget(w->env.roles);
+        }
     }
     struct auth_material *auth = atomic_exchange(&w->incoming_auth, NULL);
     if (auth != NULL) {
@@ -327,6 +330,7 @@ static void worker_free(struct worker *w)
         if (w->pool != NULL) {
             pool_free(w->pool);
         }
+        role_documents_free(w->env.roles);
         loop_free(w->loop);
     }
     document_release(w->env.document);
@@ -405,7 +409,9 @@ static bool open_auth(struct worker *w)
     }
     struct auth_material *m = w->options.auth;
     w->env.auth = auth_new(c, m == NULL ? NULL : auth_material_retain(m));
-    return w->env.auth != NULL;
+    w->env.roles =
+        role_documents_new(w->options.service->roles, c->role_models, loop_reactor(w->loop));
+    return w->env.auth != NULL && w->env.roles != NULL;
 }
 
 static bool open_listeners(struct worker *w)

@@ -7,6 +7,7 @@
 #ifndef STORAGE_CATALOG_H
 #define STORAGE_CATALOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,12 +34,15 @@ struct catalog_options {
     size_t schema_count;
     const struct catalog_override *overrides;
     size_t override_count;
+    const char *role;   /* whose rights count; NULL: those of the role that logs in */
+    bool sees_part;     /* overrides for what that role cannot see are passed over, not refused */
     int64_t timeout_ms; /* for connecting and for each query; 0 = as long as it takes */
 };
 
 /*
  * Connects, reads, builds and seals a model with one reference.
- * False fills err: 503 when the database cannot be reached, 500 with the reason otherwise
+ * False fills err: 503 when the database cannot be reached, 403 when it does not let the role that
+ * logs in act for options->role, 500 with the reason otherwise
  * (an override that names a table or column that is not there: err names it).
  */
 bool catalog_load(const struct catalog_options *options, struct model **out_model,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "storage/connect.h"
+#include "storage/db_rights.h"
 #include "storage/pg_error.h"
 
 enum {
@@ -123,6 +124,23 @@ bool catalog_run(struct catalog_connection *conn, const char *what, const char *
     }
 }
 
+/* has_table_privilege() and its like then answer for the role. */
+static bool take_role(struct catalog_connection *conn, const char *role, struct odata_error *err)
+{
+    const char *const values[] = {role};
+    if (role == NULL ||
+        catalog_run(conn, "role", "SELECT WHERE set_config('role', $1, true) IS NULL", values, 1,
+                    NULL, NULL, err)) {
+        return true;
+    }
+    if (err->http_status == 500) { /* it answers, and refuses */
+        char why[sizeof(err->internal)];
+        memcpy(why, err->internal, sizeof(why));
+        db_rights_refused(err, NULL, why);
+    }
+    return false;
+}
+
 bool catalog_connect(const struct catalog_options *options, struct catalog_connection *out_conn,
                      struct odata_error *err)
 {
@@ -132,7 +150,8 @@ bool catalog_connect(const struct catalog_options *options, struct catalog_conne
     }
     /* One snapshot for all questions. */
     if (!catalog_run(&conn, "transaction", "BEGIN ISOLATION LEVEL REPEATABLE READ", NULL, 0, NULL,
-                     NULL, err)) {
+                     NULL, err) ||
+        !take_role(&conn, options->role, err)) {
         catalog_disconnect(&conn);
         return false;
     }

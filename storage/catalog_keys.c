@@ -237,6 +237,9 @@ static bool key_of_override(struct raw_catalog *raw, struct raw_relation *r,
     key->not_null = true;
     for (size_t i = 0; i < o->key_count; i++) {
         const struct raw_column *c = inheritance_column(raw, r, o->key[i]);
+        if (c == NULL && raw->options->sees_part) {
+            return true; /* without a key the role does not see it */
+        }
         const char *why = c == NULL        ? "is not there"
                           : c->hidden      ? "is hidden"
                           : !may_be_key(c) ? "has a type that cannot be a key"

@@ -424,6 +424,9 @@ static bool use_override(struct raw_catalog *raw, const struct raw_relation *r, 
         while (i < r->column_count && !str_eq(columns[i].name, o->search[k])) {
             i++;
         }
+        if (i == r->column_count && raw->options->sees_part) {
+            continue;
+        }
         if (i == r->column_count) {
             return refuse(err, o, "column", o->search[k]);
         }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,11 +144,7 @@ static void on_rights_refused(struct db_read *r, const PGresult *res)
         return;
     }
     struct odata_error err;
-    const char *text = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
-    (void)odata_error_set(&err, 403, ODATA_CODE_FORBIDDEN, "",
-                          "the database does not let this service act for the caller's role");
-    (void)snprintf(err.internal, sizeof(err.internal), "sqlstate=%s %s", sqlstate,
-                   text == NULL ? "" : text);
+    db_rights_refused(&err, sqlstate, PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY));
     read_fail(r, &err);
 }
 

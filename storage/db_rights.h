@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "odata/odata_error.h"
 #include "storage/conn.h"
 
 enum {
@@ -44,5 +45,8 @@ uint64_t db_rights_hash(const struct db_rights *rights, const char *text);
  */
 void db_rights_send(const struct db_rights *rights, struct conn *conn, struct conn_client *client,
                     void *arg);
+
+/* A role that could not be taken, as the client is told (403); PostgreSQL's words are for the log. */
+void db_rights_refused(struct odata_error *err, const char *sqlstate, const char *text);
 
 #endif

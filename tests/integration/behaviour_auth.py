@@ -219,3 +219,133 @@ def test_roles_at_once_do_not_mix(env):
     for thread in threads:
         thread.join()
     need(not wrong, f"{len(wrong)} wrong answers, such as {wrong[:2]}")
+
+
+# What each role may read: tables, columns, and what it takes to reach them.
+PARTS = """
+DO $$ DECLARE r text; BEGIN
+    FOREACH r IN ARRAY ARRAY['auth_anon', 'auth_a', 'auth_b', 'auth_keyless', 'auth_none'] LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = r) THEN EXECUTE 'CREATE ROLE ' || r; END IF;
+    END LOOP;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'auth_login') THEN
+        CREATE ROLE auth_login LOGIN NOINHERIT;
+    END IF; END $$;
+GRANT auth_anon, auth_a, auth_b, auth_keyless, auth_none TO auth_login;
+CREATE TABLE customers (id int PRIMARY KEY, name text, salary int);
+INSERT INTO customers VALUES (1, 'one', 100), (2, 'two', 200);
+CREATE TABLE orders (id int PRIMARY KEY, customer_id int REFERENCES customers, total numeric(10,2), margin int);
+INSERT INTO orders VALUES (1, 1, 5, 7), (2, 2, 6, 8);
+CREATE TABLE audit (id int PRIMARY KEY, what text);
+CREATE VIEW names AS SELECT id, name FROM customers;
+GRANT SELECT ON customers, orders, audit, names TO auth_a;
+GRANT SELECT (id, name) ON customers TO auth_b;
+GRANT SELECT (id, customer_id, total) ON orders TO auth_b;
+GRANT SELECT ON names TO auth_anon;
+GRANT SELECT (name) ON customers TO auth_keyless;
+"""
+SEES = {
+    None: {"names"},
+    "auth_a": {"customers", "orders", "audit", "names"},
+    "auth_b": {"customers", "orders"},
+    "auth_keyless": set(),
+    "auth_none": set(),
+}
+OVERRIDES = {"public.names": {"key": ["id"]}, "public.audit": {"name": "journal", "hide": ["what"]}}
+
+
+def start_parts(env, settings=None):
+    keys = Keys(env)
+    database = env.database(PARTS)
+    uri = env.postgres.uri(database).replace(f"user={env.postgres.user}", "user=auth_login")
+    config = {"db-uri": uri, "anonymous-role": "auth_anon", "jwt-keys": keys.path, **RULES,
+              "jwt-roles": ["auth_a", "auth_b", "auth_keyless", "auth_none"]}
+    config.update(settings or {})
+    return env.daemon(database, config, entities=OVERRIDES)
+
+
+def headers_of(role):
+    return bearer(role) if role else []
+
+
+def test_a_role_sees_what_it_may_read(env):
+    daemon = start_parts(env)
+    for role, tables in SEES.items():
+        names = {"journal" if t == "audit" else t for t in tables}
+        service = get(daemon, "/", headers_of(role))
+        need(service.status == 200, f"{role}: {service.body[:300]!r}")
+        found = {item["name"] for item in service.json()["value"]}
+        need(found == names, f"{role}: the service document has {found}")
+        metadata = get(daemon, "/$metadata", headers_of(role)).text()
+        openapi = get(daemon, "/$openapi", headers_of(role)).text()
+        for word in ("customers", "orders", "journal", "names"):
+            there = f'EntitySet Name="{word}"' in metadata
+            need(there == (word in names), f"{role}: {word} in $metadata")
+            need((f'"/{word}"' in openapi) == (word in names), f"{role}: {word} in $openapi")
+        for word in ("salary", "margin"):
+            need((word in metadata) == (role == "auth_a"), f"{role}: {word} in $metadata")
+            need((word in openapi) == (role == "auth_a"), f"{role}: {word} in $openapi")
+
+
+def test_unknown_and_forbidden_are_the_same(env):
+    daemon = start_parts(env)
+
+    def answer(target, role):
+        response = get(daemon, target, headers_of(role))
+        return response.status, response.json()["error"]["code"], response.json()["error"].get("target")
+    for role, tables in SEES.items():
+        for table in ("customers", "orders", "journal", "names"):
+            seen = (table if table != "journal" else "audit") in tables
+            for rest in ("", "(1)", "/$count", "?$top=0", "(1)/id"):
+                if seen:
+                    status = get(daemon, f"/{table}{rest}", headers_of(role)).status
+                    need(status in (200, 404), f"{role}: {table}{rest} is {status}")
+                else:
+                    need(answer(f"/{table}{rest}", role) == answer(f"/nowhere{rest}", role) and
+                         answer(f"/{table}{rest}", role)[0] == 404, f"{role}: {table}{rest} tells that it is there")
+    b = "auth_b"
+    for query in ("$select={}", "$filter={}%20gt%201", "$orderby={}", "$apply=aggregate({}%20with%20sum%20as%20s)",
+                  "$compute={}%20add%201%20as%20c", "$filter=orders/any(o:o/{}%20gt%201)"):
+        column = "margin" if "any" in query else "salary"
+        known = get(daemon, "/customers?" + query.format(column), bearer(b))
+        unknown = get(daemon, "/customers?" + query.format("nothing"), bearer(b))
+        need(known.status == unknown.status == 400, f"{query}: {known.status}, {unknown.status}")
+        need(known.text().replace(column, "X") == unknown.text().replace("nothing", "X"), f"{query}: {known.body!r}")
+    expanded = get(daemon, "/customers?$expand=orders&$orderby=id", bearer(b)).json()["value"]
+    need(expanded[0] == {"id": 1, "name": "one", "orders": [{"id": 1, "customer_id": 1, "total": 5}]}, f"{expanded}")
+    need(get(daemon, "/names?$expand=orders").status == 400, "what is not seen is not expanded")
+    whole = get(daemon, "/customers(1)", bearer("auth_a")).json()
+    need(whole["salary"] == 100, "who may, sees it")
+
+
+def test_models_of_roles_are_renewed(env):
+    daemon = start_parts(env, {"role-models": 1})
+    pg = env.postgres
+    need(get(daemon, "/customers(1)", bearer("auth_none")).status == 404, "no right yet")
+    need(get(daemon, "/names(1)").status == 200, "anonymous")
+    pg.sql(daemon.database, "GRANT SELECT ON customers TO auth_none; NOTIFY sluice, 'reload'")
+    wait_for(lambda: get(daemon, "/customers(1)", bearer("auth_none")).status == 200, 10, "the right is there")
+    pg.sql(daemon.database, "REVOKE SELECT ON customers FROM auth_none")
+    need(get(daemon, "/customers(1)", bearer("auth_none")).status == 403, "PostgreSQL refuses at once")
+    pg.sql(daemon.database, "NOTIFY sluice, 'reload'")
+    wait_for(lambda: get(daemon, "/customers(1)", bearer("auth_none")).status == 404, 10, "and then it is not seen")
+    for _ in range(3):  # one place for all roles
+        need(get(daemon, "/customers(1)", bearer("auth_a")).status == 200, "one role")
+        need(get(daemon, "/customers(1)", bearer("auth_b")).json() ==
+             {"@odata.context": f"{daemon.root}/$metadata#customers/$entity", "id": 1, "name": "one"}, "another one")
+
+
+def test_clients_that_wait_for_a_model(env):
+    """Many ask at once for roles that nobody has asked for; some leave; the loop goes on."""
+    daemon = start_parts(env)
+    wires = []
+    for n in range(30):
+        wire = Wire(daemon)
+        wire.request("GET", f"{daemon.prefix}/customers(1)", bearer(("auth_a", "auth_b", "auth_none")[n % 3]))
+        wires.append(wire)
+    for wire in wires[:6]:
+        wire.reset()
+    need(get(daemon, "/names(1)").status == 200, "others are answered meanwhile")
+    for n, wire in enumerate(wires[6:], 6):
+        need(wire.response().status == (200, 200, 404)[n % 3], "each has its answer")
+        wire.close()
+    need(get(daemon, "/customers(1)", bearer("auth_a")).status == 200, "and the next one too")
