@@ -126,6 +126,7 @@ struct config {
     enum config_log_format log_format;
 
     char *anonymous_role; /* "" = the login role, or nobody when there are credentials to check */
+    bool strict;
     char *jwt_keys;       /* path; "" = tokens are not taken */
     char *jwt_issuer;
     struct config_list jwt_audiences;

@@ -95,6 +95,9 @@ static const struct setting table[] = {
     {"anonymous-role", SETTING_TEXT, "role", 0, 0, "", FIELD(anonymous_role),
      "Role of PostgreSQL whose rights requests without credentials have; without it they have those "
      "of the role that logs in, or are refused (401) when jwt-keys is set."},
+    {"strict", SETTING_BOOL, "bool", 0, 0, "false", FIELD(strict),
+     "Serve nothing when the role that logs in is a superuser, has BYPASSRLS or owns tables that are "
+     "shown; without it that is a warning where requests have roles."},
     {"role-models", SETTING_COUNT, "models", 1, 1000, "32", FIELD(role_models),
      "Models that are kept for roles besides anonymous-role: each shows what its role may read; the "
      "one that was not used for longest goes."},

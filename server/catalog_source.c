@@ -54,6 +54,9 @@ bool catalog_source_init(struct catalog_source *s, const struct config *c)
         .override_count = c->entity_count,
         .role = c->anonymous_role[0] == '\0' ? NULL : c->anonymous_role,
         .sees_part = auth_is_wanted(c),
+        .login = c->strict           ? LOGIN_REFUSE
+                 : auth_is_wanted(c) ? LOGIN_WARN
+                                     : LOGIN_ANY,
         .timeout_ms = CATALOG_TIMEOUT_MS,
     };
     if (!whole) {

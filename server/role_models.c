@@ -138,6 +138,7 @@ static bool load(const struct role_models *m, const char *role, struct document 
         return odata_error_out_of_memory(err);
     }
     source.options.role = role;
+    source.options.login = LOGIN_ANY; /* that is said once */
     bool ok = catalog_load(&source.options, &model, err) && document_new(model, out_document, err);
     catalog_source_fini(&source);
     return ok;

@@ -28,14 +28,22 @@ struct catalog_override {
     uint64_t max_page_size;   /* 0 = the global one */
 };
 
+/* What is said when the role that logs in could see more than a caller's role. */
+enum catalog_login {
+    LOGIN_ANY,    /* nothing: callers have its rights */
+    LOGIN_WARN,   /* a warning of the model */
+    LOGIN_REFUSE, /* there is no model */
+};
+
 struct catalog_options {
     const char *db_uri;        /* libpq connection string or URI; "" = libpq's own variables */
     const struct str *schemas; /* exposed schemas, in order of precedence */
     size_t schema_count;
     const struct catalog_override *overrides;
     size_t override_count;
-    const char *role;   /* whose rights count; NULL: those of the role that logs in */
-    bool sees_part;     /* overrides for what that role cannot see are passed over, not refused */
+    const char *role; /* whose rights count; NULL: those of the role that logs in */
+    bool sees_part;   /* overrides for what that role cannot see are passed over, not refused */
+    enum catalog_login login;
     int64_t timeout_ms; /* for connecting and for each query; 0 = as long as it takes */
 };
 

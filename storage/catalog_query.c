@@ -6,6 +6,7 @@
 
 #include "odata/bytes.h"
 #include "storage/catalog_connection.h"
+#include "storage/catalog_login.h"
 #include "storage/catalog_rows.h"
 #include "storage/catalog_search.h"
 
@@ -359,7 +360,8 @@ static bool read_relations(struct raw_catalog *raw, struct catalog_connection *c
               catalog_run(conn, "inheritance", inheritances_sql, oids, 0, catalog_rows_inheritance,
                           raw, err) &&
               catalog_run(conn, "views", views_sql, oids, 2, catalog_rows_view, raw, err) &&
-              search_read(raw, conn, list->ptr, err);
+              search_read(raw, conn, list->ptr, err) &&
+              catalog_check_login(raw, conn, list->ptr, err);
     if (ok) {
         sort_foreign_keys(raw);
     }

@@ -180,6 +180,7 @@ struct raw_catalog {
     RAW_VEC(struct raw_ts_config) ts_configs;
     RAW_VEC(struct raw_ts_expression) ts_expressions;
     RAW_VEC(struct model_warning) warnings;
+    bool has_login_fault; /* one of them is about the role that logs in */
     struct oid_map schema_places;
     struct oid_map relation_places;
     struct oid_map type_places;

@@ -5,6 +5,7 @@ import hmac
 import json
 import os
 import signal
+import subprocess
 import threading
 import time
 
@@ -349,3 +350,31 @@ def test_clients_that_wait_for_a_model(env):
         need(wire.response().status == (200, 200, 404)[n % 3], "each has its answer")
         wire.close()
     need(get(daemon, "/customers(1)", bearer("auth_a")).status == 200, "and the next one too")
+
+
+def test_a_role_that_logs_in_and_may_too_much(env):
+    keys = Keys(env)
+    parts = env.database(PARTS + "ALTER TABLE audit ENABLE ROW LEVEL SECURITY;")
+    login = env.postgres.uri(parts).replace(f"user={env.postgres.user}", "user=auth_login")
+
+    def check(uri, *flags):
+        done = subprocess.run([env.binary, "--check", "--db-uri", uri, *flags], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+    as_roles = ("--anonymous-role", "auth_anon")
+    status, text = check(login, *as_roles)
+    need(status == 0 and "logs in" not in text and "1 views: names; security_invoker" in text, f"a harmless one: {text}")
+    need(check(login, *as_roles, "--strict")[0] == 0, "strict takes it")
+    superuser = env.postgres.uri(parts)
+    status, text = check(superuser, *as_roles)
+    need(status == 0 and "'postgres' that logs in is a superuser" in text and "owns 3 of the tables" in text, text)
+    status, text = check(superuser, *as_roles, "--strict")
+    need(status == 1 and "is a superuser" in text, f"strict: {status}, {text}")
+    need("logs in" not in check(superuser)[1], "without roles nobody is told")
+    env.postgres.sql(parts, "ALTER ROLE auth_login BYPASSRLS; ALTER TABLE audit OWNER TO auth_login")
+    status, text = check(login, *as_roles, "--strict")
+    need(status == 1 and "BYPASSRLS" in text, f"BYPASSRLS: {text}")
+    env.postgres.sql(parts, "ALTER ROLE auth_login NOBYPASSRLS")
+    status, text = check(login, *as_roles, "--strict")
+    need(status == 1 and "owns 1 of the tables" in text, f"an owner: {text}")
+    env.postgres.sql(parts, "ALTER TABLE audit OWNER TO postgres")
+    need("jwt-keys" in check(login, "--jwt-keys", keys.path)[1], "settings are checked before")
