@@ -3,7 +3,7 @@
 BIN   := sluice
 comma := ,
 BUILD ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
-PKGS  := libpq libmicrohttpd libcjson cjose jansson libcrypto
+PKGS  := libpq libmicrohttpd libcjson cjose jansson libcrypto libcrypt
 PREFIX ?= /usr/local
 VERSION := 0.1.0
 

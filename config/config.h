@@ -127,7 +127,9 @@ struct config {
 
     char *anonymous_role; /* "" = the login role, or nobody when there are credentials to check */
     bool strict;
-    char *jwt_keys;       /* path; "" = tokens are not taken */
+    char *basic_users; /* path; "" = passwords are not taken */
+    bool basic_over_http;
+    char *jwt_keys; /* path; "" = tokens are not taken */
     char *jwt_issuer;
     struct config_list jwt_audiences;
     char *jwt_role_claim;

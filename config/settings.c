@@ -94,13 +94,19 @@ static const struct setting table[] = {
      "Log lines as `event key=value` or as JSON objects."},
     {"anonymous-role", SETTING_TEXT, "role", 0, 0, "", FIELD(anonymous_role),
      "Role of PostgreSQL whose rights requests without credentials have; without it they have those "
-     "of the role that logs in, or are refused (401) when jwt-keys is set."},
+     "of the role that logs in, or are refused (401) when jwt-keys or basic-users is set."},
     {"strict", SETTING_BOOL, "bool", 0, 0, "false", FIELD(strict),
      "Serve nothing when the role that logs in is a superuser, has BYPASSRLS or owns tables that are "
      "shown; without it that is a warning where requests have roles."},
     {"role-models", SETTING_COUNT, "models", 1, 1000, "32", FIELD(role_models),
      "Models that are kept for roles besides anonymous-role: each shows what its role may read; the "
      "one that was not used for longest goes."},
+    {"basic-users", SETTING_TEXT, "path", 0, 0, "", FIELD(basic_users),
+     "File with a user in each line, `name:hash:role`, for HTTP Basic; hashes as mkpasswd makes them "
+     "(yescrypt, SHA-512, bcrypt); read again on SIGHUP. Without it passwords are not taken."},
+    {"basic-over-http", SETTING_BOOL, "bool", 0, 0, "false", FIELD(basic_over_http),
+     "Take passwords that came in clear text, too; without it only from the same host, and from "
+     "trusted-proxies that say https."},
     {"jwt-keys", SETTING_TEXT, "path", 0, 0, "", FIELD(jwt_keys),
      "File with the keys of bearer tokens: a JWK set, public keys in PEM, or a secret of 32 bytes or "
      "more; read again on SIGHUP. Without it tokens are not taken."},

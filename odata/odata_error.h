@@ -29,6 +29,7 @@
 #define ODATA_CODE_BAD_VALUE            "BadValue"
 #define ODATA_CODE_REQUEST_TOO_COMPLEX  "RequestTooComplex"
 #define ODATA_CODE_UNAUTHORIZED         "Unauthorized"
+#define ODATA_CODE_TOO_MANY_REQUESTS    "TooManyRequests"
 #define ODATA_CODE_INVALID_TOKEN        "InvalidToken"
 #define ODATA_CODE_FORBIDDEN            "Forbidden"
 #define ODATA_CODE_NOT_FOUND            "NotFound"

@@ -51,8 +51,8 @@ bool auth_cache_digest(const struct auth_cache *c, char kind, struct str credent
     return good;
 }
 
-const struct db_rights *auth_cache_find(struct auth_cache *c, const struct auth_digest *digest,
-                                        int64_t now_s)
+struct db_rights *auth_cache_find(struct auth_cache *c, const struct auth_digest *digest,
+                                  int64_t now_s)
 {
     struct auth_cache_entry *set = set_of(c, digest);
     for (size_t i = 0; i < AUTH_CACHE_WAYS; i++) {
@@ -70,8 +70,8 @@ const struct db_rights *auth_cache_find(struct auth_cache *c, const struct auth_
     return NULL;
 }
 
-const struct db_rights *auth_cache_add(struct auth_cache *c, const struct auth_digest *digest,
-                                       struct str role, struct str claims, int64_t expires_s)
+struct db_rights *auth_cache_add(struct auth_cache *c, const struct auth_digest *digest,
+                                 struct str role, struct str claims, int64_t expires_s)
 {
     struct auth_cache_entry *set = set_of(c, digest);
     struct auth_cache_entry *oldest = &set[0];

@@ -59,13 +59,13 @@ bool auth_cache_digest(const struct auth_cache *c, char kind, struct str credent
 
 /* The rights behind credentials, until now_s is their end; NULL: not known. Lent until another
    function is called. */
-const struct db_rights *auth_cache_find(struct auth_cache *c, const struct auth_digest *digest,
-                                        int64_t now_s);
+struct db_rights *auth_cache_find(struct auth_cache *c, const struct auth_digest *digest,
+                                  int64_t now_s);
 
 /*
  * Keeps them, and gives them an id. Both texts are copied. NULL: memory is short. Lent as above.
  */
-const struct db_rights *auth_cache_add(struct auth_cache *c, const struct auth_digest *digest,
-                                       struct str role, struct str claims, int64_t expires_s);
+struct db_rights *auth_cache_add(struct auth_cache *c, const struct auth_digest *digest,
+                                 struct str role, struct str claims, int64_t expires_s);
 
 #endif

@@ -30,27 +30,44 @@ static bool read_file(const char *path, char *out, size_t most, size_t *out_leng
     return whole;
 }
 
-static bool load_keys(const struct config *c, struct auth_keys *out_keys, char *reason, size_t size)
+typedef bool (*parse_fn)(struct str text, struct auth_material *m, char *reason, size_t size);
+
+static bool parse_keys(struct str text, struct auth_material *m, char *reason, size_t size)
+{
+    return auth_keys_parse(text, &m->keys, reason, size);
+}
+
+static bool parse_users(struct str text, struct auth_material *m, char *reason, size_t size)
+{
+    return auth_users_parse(text, &m->users, reason, size);
+}
+
+/* Reads one file, if the setting names one. */
+static bool load(const char *setting, const char *path, size_t most, parse_fn parse,
+                 struct auth_material *m, char *reason, size_t size)
 {
     char why_not[256];
     const char *why = "memory is short";
     size_t length = 0;
-    char *text = malloc(AUTH_LARGEST_KEY_FILE);
-    bool good = text != NULL && read_file(c->jwt_keys, text, AUTH_LARGEST_KEY_FILE, &length, &why);
+    if (path[0] == '\0') {
+        return true;
+    }
+    char *text = malloc(most);
+    bool good = text != NULL && read_file(path, text, most, &length, &why);
     if (good) {
         why = why_not;
-        good = auth_keys_parse((struct str){text, length}, out_keys, why_not, sizeof(why_not));
+        good = parse((struct str){text, length}, m, why_not, sizeof(why_not));
     }
     if (text != NULL) {
-        OPENSSL_cleanse(text, AUTH_LARGEST_KEY_FILE);
+        OPENSSL_cleanse(text, most);
         free(text);
     }
-    return good || fail(reason, size, "jwt-keys", why);
+    return good || fail(reason, size, setting, why);
 }
 
 bool auth_material_is_wanted(const struct config *c)
 {
-    return c->jwt_keys[0] != '\0';
+    return c->jwt_keys[0] != '\0' || c->basic_users[0] != '\0';
 }
 
 bool auth_material_load(const struct config *c, struct auth_material **out_material, char *reason,
@@ -61,7 +78,9 @@ bool auth_material_load(const struct config *c, struct auth_material **out_mater
         return fail(reason, reason_size, "credentials", "memory is short");
     }
     atomic_init(&m->references, 1);
-    if (!load_keys(c, &m->keys, reason, reason_size)) {
+    if (!load("jwt-keys", c->jwt_keys, AUTH_LARGEST_KEY_FILE, parse_keys, m, reason, reason_size) ||
+        !load("basic-users", c->basic_users, AUTH_LARGEST_USERS_FILE, parse_users, m, reason,
+              reason_size)) {
         auth_material_release(m);
         return false;
     }
@@ -79,6 +98,7 @@ void auth_material_release(struct auth_material *m)
 {
     if (m != NULL && atomic_fetch_sub_explicit(&m->references, 1, memory_order_acq_rel) == 1) {
         auth_keys_free(&m->keys);
+        auth_users_free(&m->users);
         free(m);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * auth_material - what credentials are checked against, as it was read from files: keys of tokens.
+ * auth_material - what credentials are checked against, as it was read from files: keys of tokens,
+ * and users with their hashes.
  *
  * Owns:    what it has read; counted, so that a reload leaves the old one to whoever still has it.
  * Threads: immutable once made; retain and release are atomic.
@@ -15,10 +16,12 @@
 #include "config/config.h"
 #include "odata/compiler.h"
 #include "server/auth_keys.h"
+#include "server/auth_users.h"
 
 struct auth_material {
     _Atomic size_t references;
-    struct auth_keys keys;
+    struct auth_keys keys;   /* none: tokens are not taken */
+    struct auth_users users; /* none: passwords are not taken */
 };
 
 /* There is a kind of credentials that the settings want checked. */

@@ -96,18 +96,23 @@ struct origin {
     struct str prefix; /* "" = the configured base path */
 };
 
-static void read_forwarded(const struct http_head *head, struct origin *origin)
+bool links_is_https(const struct http_head *head)
 {
-    struct str element = last_item(head->fields[FIELD_FORWARDED]);
-    struct str proto = forwarded_part(element, STR("proto"));
-    struct str host = forwarded_part(element, STR("host"));
+    struct str proto = forwarded_part(last_item(head->fields[FIELD_FORWARDED]), STR("proto"));
     if (proto.len == 0) {
         proto = last_item(head->fields[FIELD_X_FORWARDED_PROTO]);
     }
+    return str_ieq(proto, STR("https"));
+}
+
+static void read_forwarded(const struct http_head *head, struct origin *origin)
+{
+    struct str element = last_item(head->fields[FIELD_FORWARDED]);
+    struct str host = forwarded_part(element, STR("host"));
     if (host.len == 0) {
         host = last_item(head->fields[FIELD_X_FORWARDED_HOST]);
     }
-    if (str_ieq(proto, STR("https"))) {
+    if (links_is_https(head)) {
         origin->scheme = STR("https");
     }
     if (host.len > 0) {

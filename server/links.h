@@ -32,6 +32,9 @@ bool links_service_root(struct arena *a, const struct links_options *options,
                         const struct http_head *head, bool trusted, struct str *out_root,
                         struct odata_error *err) NODISCARD;
 
+/* The nearest proxy says that the client came by https; only a trusted one's word counts. */
+bool links_is_https(const struct http_head *head);
+
 /*
  * The next link up to and including `$skiptoken=`: root, the request's own path (raw, relative to
  * the root) and its options without the old skip token. Bytes that may not stand in a URL are

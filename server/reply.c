@@ -7,6 +7,7 @@
 #include "odata/error_writer.h"
 #include "odata/media_type.h"
 #include "odata/odata_version.h"
+#include "server/auth.h"
 
 #define REALM "sluice"
 
@@ -97,6 +98,9 @@ void reply_document(struct http_exchange *x, const struct service *s, enum odata
 static void put_challenges(struct http_exchange *x, const struct service *s,
                            const struct odata_error *err)
 {
+    if (s->takes_passwords && auth_is_private(s->config, x)) {
+        http_response_header(x, "WWW-Authenticate", "Basic realm=\"" REALM "\", charset=\"UTF-8\"");
+    }
     if (s->takes_tokens) {
         bool had_one = strcmp(err->code, ODATA_CODE_INVALID_TOKEN) == 0;
         http_response_header(x, "WWW-Authenticate",

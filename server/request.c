@@ -41,7 +41,7 @@ struct request {
     uint64_t id;
     struct prepared p;
     const struct db_rights *rights; /* whose it asks with; NULL: the role's that logs in */
-    struct role_wait role_wait;     /* NEW: for the document of that role */
+    struct helper_wait wait;        /* NEW: for who it is, and for the document of that role */
     enum route where;
     struct route_target target;
     struct request_rows data;
@@ -96,7 +96,7 @@ static void stop_reading(struct request *r)
         r->rows = feed_writer_rows(r->data.writer);
     }
     request_rows_close(&r->data);
-    role_documents_leave(&r->role_wait);
+    helper_call_leave(&r->wait);
     loop_set_timer(r->env->loop, &r->grace, 0);
 }
 
@@ -380,12 +380,11 @@ static void start_with(struct request *r, struct document *document)
     }
 }
 
-static void on_role_document(struct role_wait *wait, struct document *document,
-                             const struct odata_error *err)
+static void on_role_document(struct helper_wait *wait, void *result, const struct odata_error *err)
 {
     struct request *r = wait->owner;
-    if (document != NULL) {
-        start_with(r, document);
+    if (result != NULL) {
+        start_with(r, result);
         return;
     }
     r->err = *err;
@@ -412,9 +411,44 @@ static void start(struct request *r)
         start_with(r, document);
         return;
     }
-    r->role_wait = (struct role_wait){.done = on_role_document, .owner = r};
-    if (!role_documents_wait(env->roles, r->rights->role, &r->role_wait, &r->err)) {
+    r->wait = (struct helper_wait){.done = on_role_document, .owner = r};
+    if (!role_documents_wait(env->roles, r->rights->role, &r->wait, &r->err)) {
         respond_error(r);
+    }
+}
+
+/* It is known whose rights it has, or nobody asks. */
+static void start_as(struct request *r)
+{
+    if (r->where == ROUTE_ODATA || may_read(r)) {
+        start(r);
+    }
+}
+
+static void on_identified(struct helper_wait *wait, void *result, const struct odata_error *err)
+{
+    struct request *r = wait->owner;
+    r->err = *err;
+    if (result != NULL && auth_copy_rights(&r->x->arena, result, &r->rights, &r->err)) {
+        r->err = (struct odata_error){.http_status = 0};
+        start_as(r);
+    } else {
+        respond_error(r);
+    }
+}
+
+static void identify(struct request *r)
+{
+    r->wait = (struct helper_wait){.done = on_identified, .owner = r};
+    switch (auth_identify(r->env->auth, r->x, (int64_t)time(NULL), &r->wait, &r->rights, &r->err)) {
+    case AUTH_KNOWN:
+        start_as(r);
+        break;
+    case AUTH_REFUSED:
+        respond_error(r);
+        break;
+    case AUTH_LATER:
+        break;
     }
 }
 
@@ -461,13 +495,10 @@ static void route(struct request *r)
         respond_error(r);
         return;
     }
-    if (r->env->auth != NULL &&
-        !auth_identify(r->env->auth, x, (int64_t)time(NULL), &r->rights, &r->err)) {
-        respond_error(r);
-        return;
-    }
-    if (r->where == ROUTE_ODATA || may_read(r)) {
-        start(r);
+    if (UNLIKELY(r->env->auth != NULL)) {
+        identify(r);
+    } else {
+        start_as(r);
     }
 }
 

@@ -23,11 +23,10 @@ struct role_documents {
 
 /* One role that is being fetched, and all who wait for it. */
 struct role_job {
-    struct blocking_job job; /* first */
+    struct helper_call call; /* first */
     struct role_documents *owner;
     struct role_job *next;
     struct role_models *models;
-    struct role_wait *waits;
     /* Filled on the helper. */
     struct document *document;
     struct odata_error err;
@@ -99,18 +98,6 @@ static void keep(struct role_documents *d, const char *role, struct document *do
     *place = (struct kept){.role = copy, .document = document_retain(document), .used = ++d->uses};
 }
 
-void role_documents_leave(struct role_wait *wait)
-{
-    if (wait->job == NULL) {
-        return;
-    }
-    *(wait->prev != NULL ? &wait->prev->next : &wait->job->waits) = wait->next;
-    if (wait->next != NULL) {
-        wait->next->prev = wait->prev;
-    }
-    wait->job = NULL;
-}
-
 /* On the helper. */
 static void job_run(struct blocking_job *job)
 {
@@ -133,11 +120,7 @@ static void job_done(struct blocking_job *job)
     if (j->document != NULL && j->age == role_models_age(j->models)) {
         keep(d, j->role, j->document);
     }
-    while (j->waits != NULL) {
-        struct role_wait *wait = j->waits;
-        role_documents_leave(wait);
-        wait->done(wait, j->document, &j->err);
-    }
+    helper_call_tell(&j->call, j->document, &j->err);
     document_release(j->document);
     free(j);
 }
@@ -150,12 +133,12 @@ static struct role_job *start_job(struct role_documents *d, const char *role)
         return NULL;
     }
     memcpy(j->role, role, size);
-    j->job = (struct blocking_job){.run = job_run, .done = job_done};
+    j->call.job = (struct blocking_job){.run = job_run, .done = job_done};
     j->owner = d;
     j->models = d->models;
     /* Until it runs, it has failed. */
     (void)odata_error_set(&j->err, 503, ODATA_CODE_SERVICE_UNAVAILABLE, "", "the service stops");
-    if (!blocking_submit(d->helper, &j->job)) {
+    if (!blocking_submit(d->helper, &j->call.job)) {
         free(j);
         return NULL;
     }
@@ -164,7 +147,7 @@ static struct role_job *start_job(struct role_documents *d, const char *role)
     return j;
 }
 
-bool role_documents_wait(struct role_documents *d, const char *role, struct role_wait *wait,
+bool role_documents_wait(struct role_documents *d, const char *role, struct helper_wait *wait,
                          struct odata_error *err)
 {
     struct role_job *j = d->jobs;
@@ -175,12 +158,6 @@ bool role_documents_wait(struct role_documents *d, const char *role, struct role
     if (j == NULL) {
         return odata_error_out_of_memory(err);
     }
-    wait->job = j;
-    wait->prev = NULL;
-    wait->next = j->waits;
-    if (j->waits != NULL) {
-        j->waits->prev = wait;
-    }
-    j->waits = wait;
+    helper_call_join(&j->call, wait);
     return true;
 }

@@ -14,21 +14,11 @@
 #include "odata/compiler.h"
 #include "odata/odata_error.h"
 #include "server/document.h"
+#include "server/helper_call.h"
 #include "server/role_models.h"
 #include "storage/reactor.h"
 
 struct role_documents;
-struct role_job;
-
-/* Who waits: inside of a request. */
-struct role_wait {
-    /* The document, lent during the call, or NULL and why. Called once, from the loop. */
-    void (*done)(struct role_wait *wait, struct document *document, const struct odata_error *err);
-    void *owner;
-    struct role_job *job; /* NULL: it does not wait */
-    struct role_wait *prev;
-    struct role_wait *next;
-};
 
 /* NULL when memory or descriptors are short. Borrows models. */
 struct role_documents *role_documents_new(struct role_models *models, size_t size,
@@ -42,11 +32,8 @@ void role_documents_forget(struct role_documents *d);
 /* The role's document, lent until the next call of anything here; NULL: ask with _wait(). */
 struct document *role_documents_find(struct role_documents *d, const char *role);
 
-/* Asks for it; wait->done() is called later. False fills err: no helper, or memory is short. */
-bool role_documents_wait(struct role_documents *d, const char *role, struct role_wait *wait,
+/* Asks for it; wait->done() is called later, with a struct document. False fills err: no helper, or memory is short. */
+bool role_documents_wait(struct role_documents *d, const char *role, struct helper_wait *wait,
                          struct odata_error *err) NODISCARD;
-
-/* It does not wait any more; nothing happens when it did not. */
-void role_documents_leave(struct role_wait *wait);
 
 #endif

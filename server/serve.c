@@ -148,6 +148,7 @@ static void describe_service(struct server *s)
                 .admin_is_separate = c->admin_listen.host != NULL,
             },
         .vary = vary_of(c),
+        .takes_passwords = c->basic_users[0] != '\0',
         .takes_tokens = c->jwt_keys[0] != '\0',
         .cors = {.origins = c->cors_origins.items, .count = c->cors_origins.count},
         .metrics = s->metric_sets,

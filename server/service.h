@@ -25,6 +25,7 @@ struct service {
     struct route_options routes;
     struct cors cors;
     const char *vary;      /* what an answer depends on besides the target */
+    bool takes_passwords;  /* of Basic */
     bool takes_tokens;     /* of Bearer */
     struct metrics **metrics; /* one set a worker */
     size_t worker_count;

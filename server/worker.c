@@ -331,11 +331,11 @@ static void worker_free(struct worker *w)
             pool_free(w->pool);
         }
         role_documents_free(w->env.roles);
+        auth_free(w->env.auth);
         loop_free(w->loop);
     }
     document_release(w->env.document);
     document_release(atomic_load(&w->incoming));
-    auth_free(w->env.auth);
     auth_material_release(atomic_load(&w->incoming_auth));
     log_fini(&w->log);
     free(w);
@@ -408,7 +408,7 @@ static bool open_auth(struct worker *w)
         return true;
     }
     struct auth_material *m = w->options.auth;
-    w->env.auth = auth_new(c, m == NULL ? NULL : auth_material_retain(m));
+    w->env.auth = auth_new(c, m == NULL ? NULL : auth_material_retain(m), loop_reactor(w->loop));
     w->env.roles =
         role_documents_new(w->options.service->roles, c->role_models, loop_reactor(w->loop));
     return w->env.auth != NULL && w->env.roles != NULL;

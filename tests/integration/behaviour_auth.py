@@ -378,3 +378,103 @@ def test_a_role_that_logs_in_and_may_too_much(env):
     need(status == 1 and "owns 1 of the tables" in text, f"an owner: {text}")
     env.postgres.sql(parts, "ALTER TABLE audit OWNER TO postgres")
     need("jwt-keys" in check(login, "--jwt-keys", keys.path)[1], "settings are checked before")
+
+
+# SHA-512 of "secret" with few rounds, bcrypt and yescrypt of the same, as mkpasswd makes them.
+HASHES = [
+    "$6$rounds=1000$saltsalt$LAV5VE5Y7w1d73x1mFNspYWUpazfmwv2SoepNXNKJ/otop/Zok96Hr8Q13LEv0DRY/x8v0/crpIjl8NJSAqXV/",
+    "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW",
+    "$y$j75$k2XAnEHBqQ1Ct2aMXFKNa/$Tg4ZRR7tz/WRlmYbADZh9OJYakPewgSPQqW55EXAJ14",
+]
+
+
+class Users:
+    def __init__(self, env, text=None):
+        self.path = f"{env.postgres.data}/../users-{os.getpid()}"
+        self.write(text or f"alice:{HASHES[2]}:auth_a\nbob:{HASHES[0]}:auth_b\ncarol:{HASHES[1]}:auth_a\n")
+
+    def write(self, text):
+        with open(self.path, "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+def basic(name, password="secret"):
+    return [("Authorization", "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode())]
+
+
+def start_basic(env, settings=None):
+    users = Users(env)
+    config = {"anonymous-role": "auth_anon", "basic-users": users.path}
+    config.update(settings or {})
+    return env.daemon(env.database(OWNED), config), users
+
+
+def test_a_password_gives_its_role(env):
+    daemon, users = start_basic(env, {"anonymous-role": ""})
+    answer = refused(get(daemon, "/"), 401, "Unauthorized")
+    need(answer.header("WWW-Authenticate") == 'Basic realm="sluice", charset="UTF-8"', f"its challenge: {answer.headers}")
+    for _ in range(2):  # checked, then known
+        for name, rest in (("alice", 0), ("bob", 1), ("carol", 0)):
+            mine = [i for i in range(1, 401) if i % 2 == rest]
+            need(ids(get(daemon, "/docs?$orderby=id&$top=5", basic(name))) == mine[:5], f"{name}'s rows")
+    need(get(daemon, "/docs(2)", [("Authorization", basic("alice")[0][1].replace("Basic", "bAsIc"))]).status == 200, "any case")
+    for name, password in (("alice", "Secret"), ("alice", ""), ("dave", "secret"), ("", ""), ("auth_a", "secret")):
+        refused(get(daemon, "/docs", basic(name, password)), 401, "Unauthorized")
+    for header in ("Basic", "Basic !!", "Basic YWxpY2U=", "Basic " + "A" * 4000, "Bearer x", "Negotiate x"):
+        refused(get(daemon, "/docs", [("Authorization", header)]), 401, "Unauthorized")
+    need("role=auth_a" in daemon.log(), "the log names the role")
+    for secret in (*HASHES, basic("alice")[0][1].split()[1], "Secret"):
+        need(secret not in daemon.log(), "nothing of a password is logged")
+    users.write(f"erin:{HASHES[0]}:auth_b\n")
+    daemon.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: get(daemon, "/docs(1)", basic("erin")).status == 200, 10, "users are read again")
+    refused(get(daemon, "/docs(2)", basic("alice")), 401, "Unauthorized")
+
+
+def test_claims_of_a_user(env):
+    users = Users(env)
+    daemon = env.daemon(env.database(OWNED + """
+        CREATE VIEW me WITH (security_invoker) AS SELECT 1 AS id, current_setting('request.jwt.claims')::json->>'sub' AS who;
+        GRANT SELECT ON me TO auth_a;"""), {"basic-users": users.path}, entities={"public.me": {"key": ["id"]}})
+    need(get(daemon, "/me(1)/who/$value", basic("carol")).text() == "carol", "sub is the user's name")
+
+
+def test_who_guesses_must_wait(env):
+    daemon, _ = start_basic(env, {"workers": 1})
+    need(get(daemon, "/docs(2)", basic("alice")).status == 200, "known before")
+    statuses = [get(daemon, "/docs(2)", basic("alice", f"wrong{n}")).status for n in range(8)]
+    need(statuses[:4] == [401] * 4 and 429 in statuses, f"guesses: {statuses}")
+    answer = refused(get(daemon, "/docs(2)", basic("alice", "other")), 429, "TooManyRequests")
+    need(1 <= int(answer.header("Retry-After")) <= 60, f"Retry-After: {answer.headers}")
+    need(get(daemon, "/docs(2)", basic("alice")).status == 200, "who was let in before stays in")
+    need(get(daemon, "/docs(1)", basic("bob")).status == 200, "others may come")
+    for n in range(40):
+        get(daemon, "/docs(2)", basic(f"user{n}", "x"))
+    need(get(daemon, "/docs(2)", basic("carol")).status == 429, "an address that guesses names has to wait as well")
+    need(get(daemon, "/news(1)").status == 200, "and is served without credentials")
+
+
+def test_passwords_in_clear_text(env):
+    daemon, _ = start_basic(env, {"trusted-proxies": ["127.0.0.1"], "anonymous-role": ""})
+    clear = get(daemon, "/docs(2)", basic("alice"))
+    refused(clear, 403, "Forbidden")
+    need(get(daemon, "/docs(2)", basic("alice") + [("X-Forwarded-Proto", "https")]).status == 200, "https at the proxy")
+    need(get(daemon, "/docs(2)", basic("alice") + [("Forwarded", "proto=https")]).status == 200, "https in Forwarded")
+    need(get(daemon, "/docs(2)", basic("alice") + [("X-Forwarded-Proto", "http")]).status == 403, "http at the proxy")
+    need(refused(get(daemon, "/"), 401, "Unauthorized").header("WWW-Authenticate") is None, "no invitation to send one")
+    anyway, _ = start_basic(env, {"trusted-proxies": ["127.0.0.1"], "basic-over-http": True})
+    need(get(anyway, "/docs(2)", basic("alice")).status == 200, "basic-over-http")
+
+
+def test_many_passwords_at_once(env):
+    """Clients that come together with one password, and others that leave, while the loop goes on."""
+    daemon, _ = start_basic(env, {"workers": 1})
+    wires = [Wire(daemon) for _ in range(40)]
+    for n, wire in enumerate(wires):
+        wire.request("GET", f"{daemon.prefix}/docs({2 - n % 2})", basic(("alice", "bob")[n % 2]))
+    for wire in wires[:10]:
+        wire.reset()
+    need(get(daemon, "/news(1)").status == 200, "others are answered meanwhile")
+    for wire in wires[10:]:
+        need(wire.response().status == 200, "each is let in")
+        wire.close()
