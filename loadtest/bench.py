@@ -285,6 +285,30 @@ def bench_expand(args, table):
         daemon.stop()
 
 
+def bench_inheritance(args, table):
+    """A base with five derived types, and one plain table: with as many columns, and with those of all types."""
+    daemon = Daemon(args.sluice, "--workers", "2")
+
+    def cost(path):
+        wall, before = curl(daemon, path), cpu_seconds(daemon.pid)
+        return min(wall, curl(daemon, path)), cpu_seconds(daemon.pid) - before
+
+    try:
+        for plain, what in (("/plain_devices", "as many columns"), ("/flat_devices", "the columns of all types")):
+            bases, plains = [], []
+            for _ in range(args.rounds):
+                bases.append(cost("/devices"))
+                plains.append(cost(plain))
+            base_s, base_cpu = (statistics.median(column) for column in zip(*bases))
+            plain_s, plain_cpu = (statistics.median(column) for column in zip(*plains))
+            table.add(f"feed of a base with 5 derived types, 1,000,000 rows / one table with {what}: wall",
+                      f"{base_s:.2f} s / {plain_s:.2f} s = {base_s / plain_s:.2f}", "<= 1.10", base_s / plain_s <= 1.10)
+            table.add("the same: our CPU", f"{base_cpu:.2f} s / {plain_cpu:.2f} s = {base_cpu / plain_cpu:.2f}", "<= 1.10",
+                      base_cpu / plain_cpu <= 1.10)
+    finally:
+        daemon.stop()
+
+
 def bench_deep_page(args, table):
     daemon = Daemon(args.sluice, "--workers", "2")
     try:
@@ -370,6 +394,7 @@ ROWS = {
     "slow-readers": bench_slow_readers,
     "small-reads": bench_small_reads,
     "expand": bench_expand,
+    "inheritance": bench_inheritance,
     "deep-page": bench_deep_page,
     "many-tables": bench_many_tables,
 }

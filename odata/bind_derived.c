@@ -209,7 +209,7 @@ bool bind_derived(struct applying *x, struct derived *d, const struct entity_typ
                 d->window || d->has_top || d->skip > 0;
     made->derived = d;
     made->says_type = d->from != NULL && d->from->says_type;
-    made->set = d->from == NULL || type->transient ? NULL : d->from->set;
+    made->set = d->from == NULL ? NULL : d->from->set;
     made->wide = made->wide && d->kind == DERIVED_SELECT && d->from != NULL && d->from->wide &&
                  d->passed_count > 0 && !d->grouped && d->join == NULL;
     x->in = made;

@@ -130,6 +130,30 @@ static void put_query(struct bytes *out, const struct binder *b, const struct qu
     }
 }
 
+static void put_cast(struct bytes *out, const struct entity_type *t)
+{
+    bytes_put_char(out, '/');
+    percent_encode(out, t->namespace);
+    bytes_put_char(out, '.');
+    percent_encode(out, t->name);
+}
+
+/* `/Nav` behind the parent's URL, with the casts that lead to it and that it is read with. */
+static void put_path(struct bytes *out, const struct expansion *x)
+{
+    const struct entity_type *type = x->parent->type;
+    const struct entity_set *set = source_set(x->parent);
+    if (set != NULL && !entity_type_is(set->type, type) &&
+        x->navigation->index >= set->type->navigation_count) {
+        put_cast(out, type);
+    }
+    bytes_put_char(out, '/');
+    percent_encode(out, x->navigation->name);
+    if (x->read->source->says_type) {
+        put_cast(out, x->read->source->type);
+    }
+}
+
 bool bind_nested_next(struct binder *b, const struct query *options, uint64_t levels, bool ref,
                       struct expansion *x)
 {
@@ -137,8 +161,7 @@ bool bind_nested_next(struct binder *b, const struct query *options, uint64_t le
     struct bytes query;
     bytes_init(&path, LIMIT_REQUEST_ARENA_BYTES);
     bytes_init(&query, LIMIT_REQUEST_ARENA_BYTES);
-    bytes_put_char(&path, '/');
-    percent_encode(&path, x->navigation->name);
+    put_path(&path, x);
     bytes_put_str(&path, ref ? STR("/$ref") : STR(""));
     if (options != NULL) {
         put_query(&query, b, options, levels, x->navigation->name);

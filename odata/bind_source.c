@@ -133,6 +133,7 @@ struct source *bind_source_cast(struct binder *b, struct source *from,
         s->embedded = true;
         s->wide = false;
         s->cast_of = from->cast_of != NULL ? from->cast_of : from;
+        s->set = source_set(from);
     }
     if (in_filter) {
         mark_in_filter(s);

@@ -402,7 +402,9 @@ static enum step await_end(struct feed_writer *w, struct odata_error *err)
     w->row = NULL;
     enum step step = row_source_next(w->source, 0, &surplus, err);
     if (step == STEP_OK && w->spec.kind != FEED_COLLECTION) {
-        return fail(w, err, "more than one row for one entity");
+        w->state = WRITER_FAILED; /* tables that inherit may repeat keys */
+        odata_error_set(err, 500, ODATA_CODE_BAD_DATA, "", "more than one entity has this key");
+        return STEP_FAIL;
     }
     if (step == STEP_OK || step == STEP_END) {
         return close_document(w, w->has_token, err);

@@ -121,12 +121,12 @@ void cursor_judge_width(struct cursor_set *set, unsigned level, const PGresult *
         return;
     }
     l->width_is_known = true;
-    enum row_width width = row_width_of(res, &set->scratch);
+    enum row_width width = row_width_of(res, l->sql, &set->scratch);
     if (width != ROW_WIDTH_ASK) {
         l->width = width;
         return;
     }
-    const char *params[] = {set->scratch.ptr};
+    const char *params[] = {set->scratch.ptr, set->scratch.ptr + strlen(set->scratch.ptr) + 1};
     const struct sql_statement question = {
         .text = ROW_WIDTH_QUESTION, .params = params, .param_count = ARRAY_SIZE(params)};
     conn_send(set->conn, set->client, &l->width, &question, str_hash(str_from(question.text)),

@@ -24,10 +24,12 @@ enum row_width {
 };
 
 /*
- * What the columns of a result say. ROW_WIDTH_ASK: ROW_WIDTH_QUESTION is to be sent with *out_tables
- * as its one parameter, a text that ends in NUL; it is one row with one boolean: narrow.
+ * What the columns of a result say. level: where columns come from that PostgreSQL names no table of.
+ * ROW_WIDTH_ASK: ROW_WIDTH_QUESTION is to be sent with *out_tables as its two parameters, texts that
+ * each end in NUL; it is one row with one boolean: narrow.
  */
-enum row_width row_width_of(const PGresult *res, struct bytes *out_tables);
+enum row_width row_width_of(const PGresult *res, const struct sql_level *level,
+                            struct bytes *out_tables);
 
 extern const char ROW_WIDTH_QUESTION[];
 

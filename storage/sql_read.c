@@ -464,6 +464,41 @@ static uint32_t expected_type(const struct column *column)
     return p == NULL || is_spatial(p) ? 0 : p->pg.oid;
 }
 
+/* The sources whose rows are several tables', when no column is of any other unnamed place. */
+static bool is_known(const struct column *c)
+{
+    return c->count != NULL ||
+           (c->property != NULL && c->source->cast_of == NULL && c->source->derived == NULL &&
+            !(c->source->wide && (c->source->type->has_strays || is_spatial(c->property))));
+}
+
+/* Which tables the columns of wide rows are of: a SELECT over UNION ALL does not tell. */
+static bool note_tables(struct reading *r, const struct columns *columns, struct sql_level *level)
+{
+    const struct source *wide = NULL;
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct column *c = &columns->items[i];
+        if (!is_known(c) || (wide != NULL && c->source->wide && c->source != wide)) {
+            return true;
+        }
+        wide = c->source->wide ? c->source : wide;
+    }
+    if (wide == NULL) {
+        return true;
+    }
+    size_t count = wide->type->last - wide->type->number + 1;
+    uint32_t *tables = ARENA_ARRAY(r->arena, count, uint32_t);
+    if (tables == NULL) {
+        return arena_fail(r->arena, r->err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        tables[i] = wide->type->tree->types[wide->type->number + i]->oid;
+    }
+    level->tables = tables;
+    level->table_count = count;
+    return true;
+}
+
 static bool expect_types(struct reading *r, const struct columns *columns, struct sql_level *level)
 {
     uint32_t *types = ARENA_ARRAY(r->arena, level->field_count, uint32_t);
@@ -474,7 +509,7 @@ static bool expect_types(struct reading *r, const struct columns *columns, struc
         types[i] = expected_type(&columns->items[i]);
     }
     level->field_types = types;
-    return true;
+    return note_tables(r, columns, level);
 }
 
 static bool build_child_statement(struct reading *r, const struct expansion *x,

@@ -41,6 +41,10 @@ struct sql_level {
     struct sql_statement statement;
     size_t field_count;          /* columns of the result */
     const uint32_t *field_types; /* the type (OID) that each must have, 0 = any; NULL = any */
+    /* What fields that are of no table's column come from: columns of these tables (pg_class.oid),
+       without those that inherit from them. None: from anywhere. */
+    const uint32_t *tables;
+    size_t table_count;
     size_t parent;               /* its parent's level; its own number for level 0 */
     const unsigned *parent_keys; /* fields of the parent's row that make the arrays */
     size_t parent_key_count;
