@@ -476,3 +476,87 @@ bool inheritance_build(struct raw_catalog *raw, struct odata_error *err)
     }
     return true;
 }
+
+/* -- navigation ------------------------------------------------------------------------------- */
+
+/* The columns have the same names in both tables. */
+static bool same_columns(const struct raw_catalog *raw, const struct raw_foreign_key *f,
+                         const struct raw_foreign_key *g)
+{
+    const struct raw_relation *ours = &raw->relations.items[f->source];
+    const struct raw_relation *theirs = &raw->relations.items[g->source];
+    for (size_t i = 0; i < f->count; i++) {
+        const struct raw_column *a = raw_find_column(raw, ours, f->local[i]);
+        const struct raw_column *b = raw_find_column(raw, theirs, g->local[i]);
+        if (a == NULL || b == NULL || !str_eq(a->name, b->name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool inheritance_has_foreign_key(const struct raw_catalog *raw, const struct raw_foreign_key *f)
+{
+    for (const struct raw_relation *base = raw->relations.items[f->source].base; base != NULL;
+         base = base->base) {
+        for (size_t i = 0; i < raw->foreign_keys.count; i++) {
+            const struct raw_foreign_key *g = &raw->foreign_keys.items[i];
+            if (&raw->relations.items[g->source] == base && g->target == f->target &&
+                g->count == f->count &&
+                memcmp(g->remote, f->remote, f->count * sizeof(*f->remote)) == 0 &&
+                same_columns(raw, f, g)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The property of t that stands where p does in its base. */
+static const struct property *same_property(const struct entity_type *t, const struct property *p)
+{
+    return &t->properties[p->index];
+}
+
+/* The same way from rows of t. */
+static bool copy_navigation(struct raw_catalog *raw, const struct entity_type *t,
+                            const struct navigation *from, struct navigation *to)
+{
+    *to = *from;
+    to->source = t;
+    if (from->link == NULL) {
+        to->joins = ARENA_ARRAY(raw->kept, from->join_count, struct join_column);
+        for (size_t i = 0; to->joins != NULL && i < from->join_count; i++) {
+            to->joins[i] =
+                (struct join_column){same_property(t, from->joins[i].local), from->joins[i].remote};
+        }
+        return to->joins != NULL;
+    }
+    struct link_table *link = ARENA_NEW(raw->kept, struct link_table);
+    if (link == NULL) {
+        return false;
+    }
+    *link = *from->link;
+    link->local = ARENA_ARRAY(raw->kept, link->local_count, const struct property *);
+    for (size_t i = 0; link->local != NULL && i < link->local_count; i++) {
+        link->local[i] = same_property(t, from->link->local[i]);
+    }
+    to->link = link;
+    return link->local != NULL;
+}
+
+bool inheritance_copy_navigations(struct raw_catalog *raw)
+{
+    for (size_t i = 0; i < raw->model->type_count; i++) {
+        const struct entity_type *root = &raw->model->types[i];
+        for (size_t k = 1; root->base == NULL && root->tree != NULL && k <= root->last; k++) {
+            const struct entity_type *t = root->tree->types[k];
+            for (size_t n = 0; n < t->inherited_navigations; n++) {
+                if (!copy_navigation(raw, t, &t->base->navigations[n], &t->navigations[n])) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}

@@ -35,6 +35,15 @@ void inheritance_find_strays(struct raw_catalog *raw);
 struct raw_column *inheritance_column(const struct raw_catalog *raw, const struct raw_relation *r,
                                       struct str name);
 
+/*
+ * Whether a table that f's is derived from has this foreign key: PostgreSQL does not inherit it, so
+ * that it is often declared again, and the navigation is inherited already.
+ */
+bool inheritance_has_foreign_key(const struct raw_catalog *raw, const struct raw_foreign_key *f);
+
+/* Derived types begin with the navigations of their base, which are filled. False: memory is short. */
+bool inheritance_copy_navigations(struct raw_catalog *raw) NODISCARD;
+
 /* Makes the hierarchies of the entity types, when all properties are there. False fills err: memory. */
 bool inheritance_build(struct raw_catalog *raw, struct odata_error *err) NODISCARD;
 

@@ -79,43 +79,6 @@ static bool is_repeated(const struct raw_catalog *raw, size_t place)
     return false;
 }
 
-/* The columns have the same names in both tables. */
-static bool same_columns(const struct raw_catalog *raw, const struct raw_foreign_key *f,
-                         const struct raw_foreign_key *g)
-{
-    const struct raw_relation *ours = &raw->relations.items[f->source];
-    const struct raw_relation *theirs = &raw->relations.items[g->source];
-    for (size_t i = 0; i < f->count; i++) {
-        const struct raw_column *a = raw_find_column(raw, ours, f->local[i]);
-        const struct raw_column *b = raw_find_column(raw, theirs, g->local[i]);
-        if (a == NULL || b == NULL || !str_eq(a->name, b->name)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/*
- * Whether a table that the type is derived from has this foreign key: PostgreSQL does not inherit
- * it, so that it is often declared again, and the navigation is inherited already.
- */
-static bool is_inherited(const struct raw_catalog *raw, size_t place)
-{
-    const struct raw_foreign_key *f = &raw->foreign_keys.items[place];
-    for (const struct raw_relation *base = raw->relations.items[f->source].base; base != NULL;
-         base = base->base) {
-        for (size_t i = 0; i < raw->foreign_keys.count; i++) {
-            const struct raw_foreign_key *g = &raw->foreign_keys.items[i];
-            if (&raw->relations.items[g->source] == base && g->target == f->target &&
-                g->count == f->count && same_numbers(g->remote, f->remote, f->count) &&
-                same_columns(raw, f, g)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 static bool is_navigable(const struct raw_catalog *raw, size_t place)
 {
     const struct raw_foreign_key *f = &raw->foreign_keys.items[place];
@@ -124,7 +87,7 @@ static bool is_navigable(const struct raw_catalog *raw, size_t place)
     return source->type != NULL && target->type != NULL &&
            are_shown(raw, source, f->local, f->count) &&
            are_shown(raw, target, f->remote, f->count) && !is_repeated(raw, place) &&
-           !is_inherited(raw, place);
+           !inheritance_has_foreign_key(raw, &raw->foreign_keys.items[place]);
 }
 
 /* Adds an end and the way back. */
@@ -574,56 +537,6 @@ static bool place_ends(struct raw_catalog *raw, struct ends *ends, struct raw_re
     return from == to || name_ends(raw, ends, from, to);
 }
 
-/* The property of t that stands where p does in its base. */
-static const struct property *same_property(const struct entity_type *t, const struct property *p)
-{
-    return &t->properties[p->index];
-}
-
-/* The same way from rows of t. */
-static bool copy_navigation(struct raw_catalog *raw, const struct entity_type *t,
-                            const struct navigation *from, struct navigation *to)
-{
-    *to = *from;
-    to->source = t;
-    if (from->link == NULL) {
-        to->joins = ARENA_ARRAY(raw->kept, from->join_count, struct join_column);
-        for (size_t i = 0; to->joins != NULL && i < from->join_count; i++) {
-            to->joins[i] =
-                (struct join_column){same_property(t, from->joins[i].local), from->joins[i].remote};
-        }
-        return to->joins != NULL;
-    }
-    struct link_table *link = ARENA_NEW(raw->kept, struct link_table);
-    if (link == NULL) {
-        return false;
-    }
-    *link = *from->link;
-    link->local = ARENA_ARRAY(raw->kept, link->local_count, const struct property *);
-    for (size_t i = 0; link->local != NULL && i < link->local_count; i++) {
-        link->local[i] = same_property(t, from->link->local[i]);
-    }
-    to->link = link;
-    return link->local != NULL;
-}
-
-/* Derived types begin with the navigations of their base, when these are filled. */
-static bool inherit_navigations(struct raw_catalog *raw)
-{
-    for (size_t i = 0; i < raw->model->type_count; i++) {
-        const struct entity_type *root = &raw->model->types[i];
-        for (size_t k = 1; root->base == NULL && root->tree != NULL && k <= root->last; k++) {
-            const struct entity_type *t = root->tree->types[k];
-            for (size_t n = 0; n < t->inherited_navigations; n++) {
-                if (!copy_navigation(raw, t, &t->base->navigations[n], &t->navigations[n])) {
-                    return false;
-                }
-            }
-        }
-    }
-    return true;
-}
-
 bool navigation_build(struct raw_catalog *raw, struct odata_error *err)
 {
     struct ends ends = {0};
@@ -635,7 +548,7 @@ bool navigation_build(struct raw_catalog *raw, struct odata_error *err)
     for (size_t i = 0; i < ends.all.count && ok; i++) {
         ok = fill_navigation(raw, &ends, &ends.all.items[i]);
     }
-    ok = ok && inherit_navigations(raw);
+    ok = ok && inheritance_copy_navigations(raw);
     free(ends.all.items);
     name_set_fini(&ends.taken);
     name_set_fini(&ends.given);

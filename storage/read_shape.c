@@ -593,94 +593,6 @@ static bool add_members(struct shaping *s, const struct selection *selection)
            (!s->rows->wide || add_derived(s, selection));
 }
 
-/* Which variant a member must be in. */
-struct variety {
-    uint64_t structure; /* a bit, or 0 */
-    unsigned kind;
-};
-
-static bool is_in(const struct member *m, struct variety v)
-{
-    return (m->structures == 0 || v.structure == 0 || (m->structures & v.structure) != 0) &&
-           (m->kinds_end == 0 || (v.kind >= m->kinds_from && v.kind < m->kinds_end));
-}
-
-static bool vary(struct shaping *s, const struct shape *all, struct variety v, struct shape *out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        count += is_in(&all->members[i], v);
-    }
-    struct member *members = ARENA_ARRAY(s->r->arena, count, struct member);
-    if (members == NULL && count > 0) {
-        return no_room(s);
-    }
-    out->members = members;
-    for (size_t i = 0; i < all->count; i++) {
-        if (!is_in(&all->members[i], v)) {
-            continue;
-        }
-        struct member *m = &members[out->count++];
-        *m = all->members[i];
-        if (m->kind == MEMBER_OBJECT && v.structure != 0) {
-            struct shape *inner = ARENA_NEW(s->r->arena, struct shape);
-            if (inner == NULL) {
-                return no_room(s);
-            }
-            if (!vary(s, m->shape, v, inner)) {
-                return false;
-            }
-            m->shape = inner;
-        }
-    }
-    return true;
-}
-
-static bool name_kinds(const struct shaping *s, const struct entity_type *type, size_t count,
-                       const struct str **out)
-{
-    struct str *names = ARENA_ARRAY(s->r->arena, count, struct str);
-    for (size_t i = 0; i < count; i++) {
-        if (names == NULL || !put_cast(s, type->tree->types[type->number + i], "", &names[i])) {
-            return no_room(s);
-        }
-    }
-    *out = names;
-    return true;
-}
-
-/* One shape for each structure or type that rows can have: those of its members. */
-static bool add_variants(struct shaping *s, const struct selection *selection,
-                         const struct shape **io_shape)
-{
-    const struct entity_type *type = s->rows->type;
-    const bool wide = s->rows->wide && !selection->ref_only;
-    const size_t count = wide ? type->last - type->number + 1 : type->structure_count;
-    if (!wide && type->structure == NULL) {
-        return true;
-    }
-    struct shape *shape = ARENA_NEW(s->r->arena, struct shape);
-    struct shape *variants = ARENA_ARRAY(s->r->arena, count, struct shape);
-    if (shape == NULL || variants == NULL) {
-        return no_room(s);
-    }
-    *shape = **io_shape;
-    if (wide && !name_kinds(s, type, count, &shape->kind_names)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct variety v = {wide ? 0 : UINT64_C(1) << i, wide ? (unsigned)i : 0};
-        if (!vary(s, shape, v, &variants[i])) {
-            return false;
-        }
-    }
-    shape->variants = variants;
-    shape->variant_count = count;
-    *io_shape = shape;
-    return columns_add_property(s->r, s->columns, s->rows,
-                                wide ? &type->tree->kind : type->structure, &shape->variant_field);
-}
-
 /* Members that a shape can have, all variants together. */
 static size_t most_members(const struct source *rows, const struct selection *selection)
 {
@@ -704,7 +616,7 @@ bool read_shape_entity(struct reading *r, const struct selection *selection,
     struct shaping s = {.r = r, .source = source, .level = level, .columns = columns};
     s.full = r->options->format.metadata == METADATA_FULL;
     return start(&s, most_members(source, selection)) && add_members(&s, selection) &&
-           finish(&s, out) && add_variants(&s, selection, out);
+           finish(&s, out) && read_shape_variants(r, source, selection->ref_only, columns, out);
 }
 
 bool read_shape_value(struct reading *r, const struct bound_expr *value,

@@ -7,7 +7,7 @@
  * type adds is false by itself in all other tables. A row says of which type it is by a number, and
  * types that cannot meet in a row share their columns (struct slot).
  */
-#include "storage/sql_expr.h"
+#include "storage/sql_read_priv.h"
 
 /* ` AS name`, where names are given: in the first SELECT. */
 static void put_name(struct sql *s, bool named, struct str name)
@@ -156,4 +156,38 @@ void sql_put_cast_column(struct sql *s, const struct source *source, const struc
                    p->depth <= as->depth ? &as->properties[p->index]
                                          : &as->tree->slots[p->slot].column);
     SQL_PUT(s, " END)");
+}
+
+/* A column of wide rows, or one that PostgreSQL knows the place of. */
+static bool is_known(const struct column *c)
+{
+    return c->count != NULL ||
+           (c->property != NULL && c->source->cast_of == NULL && c->source->derived == NULL &&
+            !(c->source->wide && (c->source->type->has_strays || sql_is_spatial(c->property))));
+}
+
+bool sql_note_tables(struct reading *r, const struct columns *columns, struct sql_level *level)
+{
+    const struct source *wide = NULL;
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct column *c = &columns->items[i];
+        if (!is_known(c) || (wide != NULL && c->source->wide && c->source != wide)) {
+            return true;
+        }
+        wide = c->source->wide ? c->source : wide;
+    }
+    if (wide == NULL) {
+        return true;
+    }
+    size_t count = wide->type->last - wide->type->number + 1;
+    uint32_t *tables = ARENA_ARRAY(r->arena, count, uint32_t);
+    if (tables == NULL) {
+        return arena_fail(r->arena, r->err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        tables[i] = wide->type->tree->types[wide->type->number + i]->oid;
+    }
+    level->tables = tables;
+    level->table_count = count;
+    return true;
 }

@@ -84,7 +84,7 @@ static void put_nested_count(struct sql *s, const struct expansion *x, const str
     bytes_put_char(s->out, ')');
 }
 
-static bool is_spatial(const struct property *p)
+bool sql_is_spatial(const struct property *p)
 {
     return p->type.type == EDM_GEOMETRY || p->type.type == EDM_GEOGRAPHY;
 }
@@ -95,7 +95,7 @@ static bool is_spatial(const struct property *p)
  */
 static void put_read_column(struct sql *s, const struct source *source, const struct property *p)
 {
-    if (!is_spatial(p)) {
+    if (!sql_is_spatial(p)) {
         sql_put_column(s, source, p);
         return;
     }
@@ -461,42 +461,7 @@ static uint32_t expected_type(const struct column *column)
     if (p == NULL && value != NULL) {
         p = value->part_count > 0 ? value->parts[value->part_count - 1] : value->property;
     }
-    return p == NULL || is_spatial(p) ? 0 : p->pg.oid;
-}
-
-/* The sources whose rows are several tables', when no column is of any other unnamed place. */
-static bool is_known(const struct column *c)
-{
-    return c->count != NULL ||
-           (c->property != NULL && c->source->cast_of == NULL && c->source->derived == NULL &&
-            !(c->source->wide && (c->source->type->has_strays || is_spatial(c->property))));
-}
-
-/* Which tables the columns of wide rows are of: a SELECT over UNION ALL does not tell. */
-static bool note_tables(struct reading *r, const struct columns *columns, struct sql_level *level)
-{
-    const struct source *wide = NULL;
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct column *c = &columns->items[i];
-        if (!is_known(c) || (wide != NULL && c->source->wide && c->source != wide)) {
-            return true;
-        }
-        wide = c->source->wide ? c->source : wide;
-    }
-    if (wide == NULL) {
-        return true;
-    }
-    size_t count = wide->type->last - wide->type->number + 1;
-    uint32_t *tables = ARENA_ARRAY(r->arena, count, uint32_t);
-    if (tables == NULL) {
-        return arena_fail(r->arena, r->err);
-    }
-    for (size_t i = 0; i < count; i++) {
-        tables[i] = wide->type->tree->types[wide->type->number + i]->oid;
-    }
-    level->tables = tables;
-    level->table_count = count;
-    return true;
+    return p == NULL || sql_is_spatial(p) ? 0 : p->pg.oid;
 }
 
 static bool expect_types(struct reading *r, const struct columns *columns, struct sql_level *level)
@@ -509,7 +474,7 @@ static bool expect_types(struct reading *r, const struct columns *columns, struc
         types[i] = expected_type(&columns->items[i]);
     }
     level->field_types = types;
-    return note_tables(r, columns, level);
+    return sql_note_tables(r, columns, level);
 }
 
 static bool build_child_statement(struct reading *r, const struct expansion *x,

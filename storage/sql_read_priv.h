@@ -75,6 +75,13 @@ bool columns_add(struct reading *r, struct columns *c, const struct column *colu
 bool columns_add_property(struct reading *r, struct columns *c, const struct source *source,
                           const struct property *p, unsigned *out_field) NODISCARD;
 
+/* A value that is read as GeoJSON. */
+bool sql_is_spatial(const struct property *p);
+
+/* sql_inheritance.c: which tables the columns of wide rows are of, for level. */
+bool sql_note_tables(struct reading *r, const struct columns *columns,
+                     struct sql_level *level) NODISCARD;
+
 /*
  * Builds the level of an expanded collection below `parent`: the level, shape and, where it has
  * pages, the fields of the token of to_many are filled in.
@@ -87,6 +94,9 @@ bool sql_read_level(struct reading *r, const struct expansion *x, size_t parent,
 bool read_shape_entity(struct reading *r, const struct selection *selection,
                        const struct source *source, size_t level, struct columns *columns,
                        const struct shape **out) NODISCARD;
+/* Gives a shape its variants, when rows differ in their members (storage/read_shape_variants.c). */
+bool read_shape_variants(struct reading *r, const struct source *rows, bool ref_only,
+                         struct columns *columns, const struct shape **io_shape) NODISCARD;
 /* The shape of one property: a member that has its name, for messages, and behind it the number of
    its items when count is given. */
 bool read_shape_value(struct reading *r, const struct bound_expr *value,

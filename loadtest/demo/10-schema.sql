@@ -178,6 +178,34 @@ CREATE INDEX order_lines_product_id ON order_lines (product_id, order_id, line);
 COMMENT ON TABLE order_lines IS 'The products of an order';
 COMMENT ON COLUMN order_lines.unit_price IS 'Net, on the day of the order';
 
+-- Payments of three kinds: tables that inherit. PostgreSQL inherits neither keys nor foreign keys; the ids are of one sequence.
+CREATE SEQUENCE payment_ids;
+CREATE TABLE payments (
+    id       bigint PRIMARY KEY DEFAULT nextval('payment_ids'),
+    order_id bigint NOT NULL REFERENCES orders ON DELETE CASCADE,
+    paid_at  timestamptz NOT NULL,
+    amount   numeric(10,2) NOT NULL
+);
+CREATE TABLE card_payments (
+    brand     varchar(20) NOT NULL,
+    last_four char(4) NOT NULL,
+    PRIMARY KEY (id),
+    FOREIGN KEY (order_id) REFERENCES orders ON DELETE CASCADE
+) INHERITS (payments);
+CREATE TABLE transfers (
+    iban varchar(34) NOT NULL,
+    note text,
+    PRIMARY KEY (id),
+    FOREIGN KEY (order_id) REFERENCES orders ON DELETE CASCADE
+) INHERITS (payments);
+CREATE INDEX payments_order_id ON payments (order_id);
+CREATE INDEX card_payments_order_id ON card_payments (order_id);
+CREATE INDEX transfers_order_id ON transfers (order_id);
+ALTER SEQUENCE payment_ids OWNED BY payments.id;
+COMMENT ON TABLE payments IS 'What was paid for an order: in cash, or as one of the derived types says';
+COMMENT ON TABLE card_payments IS 'Payments by card';
+COMMENT ON TABLE transfers IS 'Payments through a bank';
+
 CREATE VIEW open_orders AS
     SELECT id, customer_id, status, placed_at, freight FROM orders
     WHERE status IN ('placed', 'paid', 'packed');

@@ -7,7 +7,7 @@ SET synchronous_commit = off;
 SET maintenance_work_mem = '128MB';
 BEGIN;
 SET LOCAL search_path = public;
-TRUNCATE events, type_samples, stock_movements, order_lines, orders, product_suppliers, products,
+TRUNCATE events, type_samples, stock_movements, payments, order_lines, orders, product_suppliers, products,
     suppliers, categories, lockers, employees, customers RESTART IDENTITY CASCADE;
 
 -- A number from 0 to n - 1 that looks accidental; the same for the same seed and salt.
@@ -153,6 +153,19 @@ SELECT o.id, l, p.id, 1 + pg_temp.dice((o.id * 10 + l)::integer, 'quantity', 6),
 FROM orders AS o, generate_series(1, 1 + o.id % 5) AS l
 JOIN products AS p ON true
 WHERE p.id = 1 + pg_temp.dice((o.id * 10 + l)::integer, 'product', 180);
+
+CREATE TEMP TABLE paid ON COMMIT DROP AS
+SELECT nextval('payment_ids') AS id, o.id AS order_id, o.placed_at + interval '1 hour' AS paid_at,
+       o.freight + sum(l.quantity * l.unit_price) AS amount, pg_temp.dice(o.id::integer, 'payment', 6) AS kind
+FROM orders AS o JOIN order_lines AS l ON l.order_id = o.id WHERE o.status <> 'placed' GROUP BY o.id ORDER BY o.id;
+INSERT INTO payments SELECT id, order_id, paid_at, amount FROM paid WHERE kind = 0;
+INSERT INTO card_payments
+SELECT id, order_id, paid_at, amount, CASE WHEN kind < 3 THEN 'Visa' ELSE 'Mastercard' END, to_char(id % 10000, 'FM0000')
+FROM paid WHERE kind BETWEEN 1 AND 3;
+INSERT INTO transfers
+SELECT id, order_id, paid_at, amount, 'DE' || to_char(10 + id % 90, 'FM00') || '10010010' || to_char(id, 'FM0000000000'),
+       CASE WHEN kind = 4 THEN 'order ' || order_id END
+FROM paid WHERE kind > 3;
 
 REFRESH MATERIALIZED VIEW product_sales;
 
