@@ -302,7 +302,7 @@ static bool prepare_parts(struct uniting *u)
     return true;
 }
 
-/* The order inside of a part, which the union keeps. */
+/* The order inside of a part, which the union keeps: a total one, that each page numbers alike. */
 static bool keep_order(struct uniting *u, size_t part, bool *any)
 {
     struct source *source = u->parts[part].in;
@@ -310,20 +310,54 @@ static bool keep_order(struct uniting *u, size_t part, bool *any)
     if (d == NULL || d->sorted_count == 0) {
         return true;
     }
-    struct bound_order *order = ARENA_ARRAY(u->x->b->arena, d->sorted_count, struct bound_order);
+    struct key key = bind_unique(source);
+    size_t most = d->sorted_count + key.count;
+    struct bound_order *order = ARENA_ARRAY(u->x->b->arena, most, struct bound_order);
     if (order == NULL) {
         return too_complex(u);
     }
-    for (size_t i = 0; i < d->sorted_count; i++) {
-        order[i].expr = bind_property_expr(u->x->b, source, d->sorted[i].property);
-        order[i].descending = d->sorted[i].descending;
+    for (size_t i = 0; i < most; i++) {
+        bool given = i < d->sorted_count;
+        order[i].expr = bind_property_expr(
+            u->x->b, source, given ? d->sorted[i].property : key.properties[i - d->sorted_count]);
+        order[i].descending = given && d->sorted[i].descending;
         if (order[i].expr == NULL) {
             return false;
         }
     }
     u->d->parts[part].order = order;
-    u->d->parts[part].order_count = d->sorted_count;
+    u->d->parts[part].order_count = most;
     *any = true;
+    return true;
+}
+
+/* An output for a property of a part's key: the one of that name, unless the part has something
+   else there. */
+static bool unite_key(struct uniting *u, size_t part, const struct property *key, size_t *out_index)
+{
+    struct property *p = ARENA_NEW(u->x->b->arena, struct property);
+    if (p == NULL) {
+        return too_complex(u);
+    }
+    *p = *key;
+    p->type.nullable = true;
+    if (!add_output(u, p, out_index)) {
+        return false;
+    }
+    const struct property *taken = u->d->parts[part].columns[*out_index];
+    if (taken != NULL && !str_eq(taken->column, key->column)) {
+        const struct bound_expr like = {
+            .kind = BOUND_PROPERTY, .type = p->type, .pg = &key->pg, .nullable = true};
+        struct property *other = ARENA_NEW(u->x->b->arena, struct property);
+        if (other == NULL) {
+            return too_complex(u);
+        }
+        if (!bind_new_property(u->x->b, u->entity, STR(""), &like, other) ||
+            !add_output(u, other, out_index)) {
+            return false;
+        }
+    }
+    u->d->parts[part].columns[*out_index] = key;
     return true;
 }
 
@@ -350,17 +384,10 @@ static bool unite_keys(struct uniting *u, const struct property *structure,
     for (size_t i = 0; i < u->count; i++) {
         struct key key = bind_unique(u->parts[i].in);
         for (size_t k = 0; k < key.count; k++) {
-            struct property *p = ARENA_NEW(b->arena, struct property);
             size_t index;
-            if (p == NULL) {
-                return too_complex(u);
-            }
-            *p = *key.properties[k];
-            p->type.nullable = true;
-            if (!add_output(u, p, &index)) {
+            if (!unite_key(u, i, key.properties[k], &index)) {
                 return false;
             }
-            u->d->parts[i].columns[index] = key.properties[k];
             const struct property *output = u->d->outputs[index];
             bool listed = false;
             for (size_t n = 0; n < unique->count; n++) {

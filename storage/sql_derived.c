@@ -196,9 +196,6 @@ static void put_groups(struct sql *s, const struct derived *d)
         sql_put_own(s, i == 0 ? STR(" GROUP BY ") : STR(", "));
         sql_put_column(s, d->from, d->passed[i]);
     }
-    if (d->passed_count + d->column_count == 0) {
-        SQL_PUT(s, " LIMIT 1"); /* one group, of which nothing is wanted but that it is there */
-    }
 }
 
 /* What several parts read is computed once, under a name. */
@@ -222,8 +219,8 @@ static void put_select(struct sql *s, const struct derived *d)
     put_shared(s, d);
     sql_put_own(s, d->distinct ? STR("SELECT DISTINCT ") : STR("SELECT "));
     put_list(s, d);
-    if (d->from == NULL) {
-        return; /* one row of its own */
+    if (d->from == NULL || (d->grouped && d->passed_count + d->column_count == 0)) {
+        return; /* one row of its own; one group, of which nothing is wanted but that it is there */
     }
     if (d->path != NULL) {
         sql_put_path(s, d->path, d->path->step_count - 1);

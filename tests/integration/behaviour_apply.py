@@ -5,10 +5,25 @@ from decimal import Decimal
 from support import get, need
 
 SEED = 20_251_118
-PIPELINES = 150
+PIPELINES = 400
 
 REGIONS = [(1, "north"), (2, "south"), (3, None)]
-SHOPS = [(1, 1), (2, 1), (3, 2), (4, 3), (5, None)]
+SHOPS = [(1, 1, None), (2, 1, 1), (3, 2, 1), (4, 3, 2), (5, None, None), (6, 3, 4)]
+PARENT = {shop: parent for shop, _, parent in SHOPS}
+NODES = "$root/shops,parent,shop_id"
+
+
+def above(shop):
+    """The shop and those above it, the nearest first."""
+    out = []
+    while shop is not None:
+        out.append(shop)
+        shop = PARENT[shop]
+    return out
+
+
+def preorder(parent=None):
+    return [n for shop in sorted(s for s, p in PARENT.items() if p == parent) for n in [shop] + preorder(shop)]
 
 
 def make_data(rng):
@@ -16,7 +31,7 @@ def make_data(rng):
     for i in range(1, 61):
         sales.append({
             "id": i,
-            "shop_id": rng.choice([1, 2, 3, 4, 5, None]),
+            "shop_id": rng.choice([1, 2, 3, 4, 5, 6, None]),
             "kind": rng.choice(["a", "b", "c", None]),
             "qty": rng.choice([None, 0, 1, 2, 3, 5, 8, -4]),
             "price": rng.choice([None, Decimal("0.50"), Decimal("2.25"), Decimal("10.00")]),
@@ -37,7 +52,7 @@ def make_sql(sales, items):
             "(" + ", ".join(literal(v) for v in t) + ")" for t in tuples) + ";\n"
 
     return ("CREATE TABLE regions (id int PRIMARY KEY, name text);\n"
-            "CREATE TABLE shops (id int PRIMARY KEY, region_id int REFERENCES regions);\n"
+            "CREATE TABLE shops (id int PRIMARY KEY, region_id int REFERENCES regions, parent_id int REFERENCES shops);\n"
             "CREATE TABLE sales (id int PRIMARY KEY, shop_id int REFERENCES shops, kind text, qty int, price numeric(9,2));\n"
             "CREATE TABLE items (id int PRIMARY KEY, sale_id int REFERENCES sales, n int);\n"
             + rows("regions", REGIONS) + rows("shops", SHOPS)
@@ -49,7 +64,7 @@ class Model:
 
     def __init__(self, sales, items):
         self.rows = []
-        shops = dict(SHOPS)
+        shops = {shop: region for shop, region, _ in SHOPS}
         regions = dict(REGIONS)
         for s in sales:
             row = dict(s)
@@ -140,8 +155,80 @@ class Pipeline:
             groups.setdefault(tuple(value_of(r, k) for k in keys), []).append(r)
         return [dict(zip(keys, key)) | aggregate(group, aggs) for key, group in groups.items()]
 
+    def name(self):
+        self.alias += 1
+        return f"x{self.alias}"
+
+    def related(self, rows):
+        """ancestors, descendants, traverse."""
+        k = self.rng.randint(1, 60)
+        starts = {r["shop_id"] for r in rows if r["id"] <= k} - {None}
+        far = self.rng.choice([None, 1, 2, 1000])
+        keep = self.rng.random() < 0.5
+        up = self.rng.random() < 0.5
+        found = set(starts) if keep else set()
+        for shop in PARENT:
+            for start in starts:
+                path = above(start) if up else above(shop)
+                other = shop if up else start
+                if other in path[1:] and (far is None or path.index(other) <= far):
+                    found.add(shop)
+        text = f"{'ancestors' if up else 'descendants'}({NODES},filter(id le {k})"
+        text += (f",{far}" if far else "") + (",keep start" if keep else "") + ")"
+        return text, [r for r in rows if r["shop_id"] in found], True
+
+    def collected(self, rows):
+        """Expressions about a collection, and rows inside of rows."""
+        k = self.rng.randint(-3, 6)
+        sums = {id(r): aggregate([r], [("", "items/n", "sum", "s")])["s"] for r in rows}
+        kind = self.rng.choice(["path", "these", "count", "compute", "nested", "totals", "position"])
+        if kind == "path":
+            return f"filter(items/aggregate(n with sum) gt {k})", [
+                r for r in rows if sums[id(r)] is not None and sums[id(r)] > k], True
+        if kind == "these":
+            most = max(known(r["qty"] for r in rows), default=None)
+            return "filter(qty add 3 ge $these/aggregate(qty with max))", [
+                r for r in rows if r["qty"] is not None and r["qty"] + 3 >= most], True
+        if kind == "count":
+            ranked = sorted(rows, key=lambda r: (r["qty"] is None, -(r["qty"] or 0)))
+            return "topcount($these/$count div 2,qty)", ranked[:len(rows) // 2], True
+        if kind == "position":
+            shop = self.rng.choice(list(PARENT))
+            call = f"HierarchyNodes=$root/shops,HierarchyQualifier='parent',Node=shop_id,Ancestor={shop}"
+            return f"filter(Aggregation.isdescendant({call}))", [
+                r for r in rows if r["shop_id"] is not None and shop in above(r["shop_id"])[1:]], True
+        name = self.name()
+        if kind == "compute":
+            return f"compute(items/aggregate(n with sum) as {name})", [r | {name: sums[id(r)]} for r in rows], True
+        if kind == "totals":
+            return f"addnested(items,aggregate(n with sum as s) as {name})", [
+                r | {name: [{"s": sums[id(r)]}]} for r in rows], True
+        return f"addnested(items,filter(n gt {k}) as {name})", [
+            r | {name: [i for i in r["#"]["items"] if i["n"] is not None and i["n"] > k]} for r in rows], True
+
     def step(self, rows, length):
-        kind = self.rng.choice(["filter", "compute", "group", "group", "rollup", "aggregate", "topcount", "top", "concat"])
+        kind = self.rng.choice(["filter", "compute", "group", "group", "rollup", "aggregate", "topcount", "top", "concat",
+                                "related", "related", "traverse", "recursive", "collected", "collected", "nest"])
+        if kind == "related":
+            return self.related(rows)
+        if kind == "collected":
+            return self.collected(rows)
+        if kind == "traverse":
+            order = preorder()
+            placed = [r for r in rows if r["shop_id"] is not None]
+            return f"traverse({NODES},preorder)", sorted(placed, key=lambda r: order.index(r["shop_id"])), True
+        if kind == "recursive":
+            aggs = self.aggs(SALE_AGGS)
+            made = []
+            for shop in PARENT:
+                below = [r for r in rows if r["shop_id"] is not None and shop in above(r["shop_id"])]
+                made.append({"shop_id": shop} | aggregate(below, aggs))
+            texts = ",".join(a[0] for a in aggs)
+            return f"groupby((rolluprecursive({NODES})),aggregate({texts}))", made, False
+        if kind == "nest" and length == 3:
+            name = self.name()
+            text, inner = self.sequence(rows, True, length - 1)
+            return f"nest({text} as {name})", [{name: inner}], False
         if kind == "filter":
             k = self.rng.randint(-2, 3)
             return f"filter(qty gt {k} or kind eq null)", [
@@ -187,7 +274,9 @@ def flat(row, path=""):
     for name, value in row.items():
         if "@" in name or name == "#":
             continue
-        if isinstance(value, dict):
+        if isinstance(value, list):
+            out[path + name] = as_set(value)
+        elif isinstance(value, dict):
             out |= flat(value, path + name + "/")
         else:
             out[path + name] = normal(value)
@@ -210,7 +299,8 @@ def test_random_pipelines_agree(env):
         need(response.status == 200, f"{response.status} for {pipeline.text}: {response.body[:300]!r}")
         body = response.json()
         got, wanted = as_set(body["value"]), as_set(pipeline.rows)
-        need(got == wanted, f"{pipeline.text}\n     got    {got[:4]}\n     wanted {wanted[:4]}")
+        need(got == wanted, f"{pipeline.text}\n     got    {[r for r in got if r not in wanted][:4]}\n"
+                            f"     wanted {[r for r in wanted if r not in got][:4]} of {len(wanted)}, got {len(got)}")
         need(body["@odata.count"] == len(wanted), f"{pipeline.text}: @odata.count {body['@odata.count']}")
         # The same in pages: nothing is lost and nothing comes twice.
         paged, link = [], target
