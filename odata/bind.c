@@ -66,17 +66,15 @@ static const char *kind_name(enum fits kind)
 
 bool bind_refuse_later(struct binder *b, const struct query *q)
 {
-    const struct {
-        const struct raw_option *option;
-        const char *name;
-    } later[] = {{&q->index, "$index"}, {&q->deltatoken, "$deltatoken"}};
-    for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
-        if (later[i].option->given) {
-            return odata_error_not_implemented(b->err, later[i].name, "%s is not implemented",
-                                               later[i].name);
-        }
+    if (q->index.given) {
+        /* It says where in an ordered collection an entity is inserted (URL Conventions 5.1.11). */
+        return odata_error_set(b->err, 400, ODATA_CODE_BAD_QUERY_OPTION, "$index",
+                               "$index says where to insert, and this request reads");
     }
-    return true;
+    return !q->deltatoken.given ||
+           odata_error_not_implemented(b->err, "$deltatoken",
+                                       "$deltatoken is not implemented: changes are not tracked, "
+                                       "and no answer has a delta link");
 }
 
 static bool check_schema_version(struct binder *b, const struct query *q)

@@ -8,10 +8,9 @@ enum {
     KEY_NAMES_BYTES = 80, /* of a message */
 };
 
-static const struct clause clause_key = {"", ODATA_CODE_BAD_KEY};
+static const struct clause clause_key = {"", ODATA_CODE_BAD_KEY, NULL};
 
-/* The parent of a navigation says this key property already (URL Conventions 4.3.2). */
-static bool said_by_parent(const struct navigation *via, const struct property *p)
+bool bind_key_is_said(const struct navigation *via, const struct property *p)
 {
     for (size_t i = 0; via != NULL && via->link == NULL && i < via->join_count; i++) {
         /* by its column: behind a cast p is that of a derived type */
@@ -47,7 +46,7 @@ static bool names_key(const struct segment *s, const struct key *key, const stru
     size_t wanted = 0;
     size_t named = 0;
     for (size_t i = 0; i < key->count; i++) {
-        if (shortened && said_by_parent(via, key->properties[i])) {
+        if (shortened && bind_key_is_said(via, key->properties[i])) {
             continue;
         }
         wanted++;
@@ -103,7 +102,7 @@ static bool bind_values(struct binder *b, const struct segment *s, const struct 
     }
     for (size_t i = 0; i < key->count; i++) {
         const struct property *p = key->properties[i];
-        if (shortened && said_by_parent(step->via, p)) {
+        if (shortened && bind_key_is_said(step->via, p)) {
             continue;
         }
         const struct argument *arg = is_positional(s) ? &s->args[0] : find_argument(s, p->name);

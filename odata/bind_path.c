@@ -15,7 +15,10 @@ struct walk {
     bool single; /* the last step is one entity */
     const struct bound_expr *value;
     const struct property *property;
-    bool ended; /* by $count, $value or $ref */
+    bool ended;             /* by $count, $value or $ref */
+    bool in_all;            /* behind $all, whose type is to be named */
+    struct argument *parts; /* of a key as segments, so far */
+    size_t part_count;
     struct bound_path *out;
 };
 
@@ -50,13 +53,12 @@ static bool bind_other(struct walk *w, const struct segment *s)
         return not_here(w, "$batch");
     case SEGMENT_ENTITY:
         return not_here(w, "$entity");
-    case SEGMENT_ALL:
-        return not_here(w, "$all");
     case SEGMENT_QUERY:
         return not_here(w, "$query");
     case SEGMENT_FILTER:
     case SEGMENT_EACH:
         return bad_path(w, s, "a collection must stand before this");
+    case SEGMENT_ALL:
     case SEGMENT_CROSSJOIN:
     case SEGMENT_NAME:
     case SEGMENT_COUNT:
@@ -166,28 +168,62 @@ static bool segment_literal(struct walk *w, const struct segment *s, enum edm_ty
     return parsed;
 }
 
+/* The property of the key that segment number `at` is of, the parent's left out; NULL: no more. */
+static const struct property *key_part(const struct walk *w, size_t at)
+{
+    const struct path_step *step = &w->steps[w->count - 1];
+    const struct key *key = &type_now(w)->key;
+    for (size_t i = 0; i < key->count; i++) {
+        bool said = key->count > 1 && bind_key_is_said(step->via, key->properties[i]);
+        if (!said && at-- == 0) {
+            return key->properties[i];
+        }
+    }
+    return NULL;
+}
+
 /*
- * /products/1: the key as a segment (URL Conventions 4.3.6), where it is one property. A name of the
- * type means that name, so that a path without its key is told so.
+ * /products/1 and /lines/10/2: the key as segments, one for each of its properties, without what the
+ * parent says (URL Conventions 4.3.6). A name of the type means that name where the key begins, so
+ * that a path without its key is told so.
  */
 static bool take_key_segment(struct walk *w, const struct segment *s, bool *out_taken)
 {
-    const struct key *key = &type_now(w)->key;
+    const struct property *p = s->has_parens ? NULL : key_part(w, w->part_count);
+    struct expr *value = NULL;
     *out_taken = false;
-    if (key->count != 1 || s->has_parens) {
-        return true;
-    }
-    struct expr *value;
-    if (!segment_literal(w, s, key->properties[0]->type.type, &value)) {
+    if (p != NULL && !segment_literal(w, s, p->type.type, &value)) {
         return false;
     }
     if (value == NULL) {
         return true;
     }
-    struct argument arg = {.name = STR(""), .value = value, .offset = 0};
-    const struct segment as_key = {.args = &arg, .arg_count = 1, .offset = s->offset};
+    if (w->part_count == 0) {
+        w->parts = ARENA_ARRAY(w->b->arena, type_now(w)->key.count, struct argument);
+    }
+    if (w->parts == NULL) {
+        return arena_fail(w->b->arena, w->b->err);
+    }
     *out_taken = true;
+    w->parts[w->part_count++] = (struct argument){.name = p->name, .value = value};
+    if (key_part(w, w->part_count) != NULL) {
+        return true;
+    }
+    if (type_now(w)->key.count == 1) {
+        w->parts[0].name = STR("");
+    }
+    const struct segment as_key = {
+        .args = w->parts, .arg_count = w->part_count, .offset = s->offset};
+    w->part_count = 0;
     return take_key(w, &as_key);
+}
+
+/* A key as segments has begun, and is not complete. */
+static bool fail_parts(struct walk *w)
+{
+    return not_found(w, "the key of %.*s has a property '%.*s', whose segment is missing",
+                     STR_ARG(bind_clip(type_now(w)->name)),
+                     STR_ARG(bind_clip(key_part(w, w->part_count)->name)));
 }
 
 /* The step's key in the properties of a type that is derived from its own. */
@@ -268,6 +304,23 @@ static bool bind_entity_name(struct walk *w, const struct segment *s)
     return w->value != NULL;
 }
 
+/* $all/ns.Type: all entities of a type are those of its set (URL Conventions 4.16). */
+static bool bind_all_of(struct walk *w, const struct segment *s)
+{
+    const struct entity_type *type =
+        s->kind == SEGMENT_NAME ? model_find_type(w->b->options->model, s->name) : NULL;
+    if (type == NULL) {
+        return not_found(w, "no entity type '%.*s' behind $all", STR_ARG(bind_clip(s->name)));
+    }
+    const struct entity_type *root = type;
+    while (root->base != NULL) {
+        root = root->base;
+    }
+    const struct segment whole = {.kind = SEGMENT_NAME, .name = root->name, .offset = s->offset};
+    return add_step(w, root, NULL, root == type ? s : &whole) &&
+           (root == type || bind_entity_name(w, s));
+}
+
 /* A segment behind a property: a part of a complex value. */
 static bool bind_value_name(struct walk *w, const struct segment *s)
 {
@@ -343,7 +396,7 @@ static bool bind_filter_segment(struct walk *w, const struct segment *s)
     if (w->single) {
         return bad_path(w, s, "$filter of a single entity");
     }
-    struct scope scope = {.root = read->source, .clause = &clause_filter, .in_filter = true};
+    struct scope scope = {.root = read->source, .clause = &clause_path_filter, .in_filter = true};
     const struct bound_expr *condition = bind_condition(w->b, &scope, s->args[0].value);
     if (condition != NULL && read->filter != NULL) {
         condition = bind_new_binary(w->b, OP_AND, EDM_BOOLEAN, read->filter, condition);
@@ -363,6 +416,18 @@ static bool bind_segment(struct walk *w, const struct segment *s)
 {
     if (w->ended) {
         return bad_path(w, s, "nothing can follow $count, $value or $ref");
+    }
+    if (w->part_count > 0) {
+        bool taken = false;
+        return (s->kind != SEGMENT_NAME || take_key_segment(w, s, &taken)) &&
+               (taken || fail_parts(w));
+    }
+    if (w->in_all && w->count == 0) {
+        return bind_all_of(w, s);
+    }
+    if (w->count == 0 && s->kind == SEGMENT_ALL) {
+        w->in_all = true;
+        return true;
     }
     if (w->count == 0 && s->kind == SEGMENT_NAME) {
         return bind_set(w, s);
@@ -435,6 +500,12 @@ bool bind_path(struct binder *b, const struct resource_path *path, struct bound_
         if (!bind_segment(&w, &path->segments[i])) {
             return false;
         }
+    }
+    if (w.count == 0) {
+        return not_here(&w, "$all without a type, as in $all/ns.Type,");
+    }
+    if (w.part_count > 0) {
+        return fail_parts(&w);
     }
     finish(&w);
     return true;

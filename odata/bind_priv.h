@@ -19,10 +19,12 @@
 struct clause {
     const char *option; /* "$filter" */
     const char *code;
+    const char *place; /* what the bytes of errors are counted in; NULL: the option, or the path */
 };
 
 extern const struct clause clause_path;
 extern const struct clause clause_filter;
+extern const struct clause clause_path_filter; /* /$filter(...) */
 extern const struct clause clause_orderby;
 extern const struct clause clause_select;
 extern const struct clause clause_expand;
@@ -277,6 +279,8 @@ const struct bound_expr *bind_count(struct binder *b, const struct scope *s,
 
 /* bind_key.c */
 
+/* The parent of a navigation says this property of the key already (URL Conventions 4.3.2). */
+bool bind_key_is_said(const struct navigation *via, const struct property *p);
 /* Binds the key predicate of a segment; step->via tells what the parent says already. */
 bool bind_key(struct binder *b, const struct segment *segment, struct path_step *step) NODISCARD;
 

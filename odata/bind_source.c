@@ -4,14 +4,15 @@
 
 #include "odata/bind_priv.h"
 
-const struct clause clause_path = {"", ODATA_CODE_BAD_PATH};
-const struct clause clause_filter = {"$filter", ODATA_CODE_BAD_FILTER};
-const struct clause clause_orderby = {"$orderby", ODATA_CODE_BAD_ORDERBY};
-const struct clause clause_select = {"$select", ODATA_CODE_BAD_SELECT};
-const struct clause clause_expand = {"$expand", ODATA_CODE_BAD_EXPAND};
-const struct clause clause_compute = {"$compute", ODATA_CODE_BAD_COMPUTE};
-const struct clause clause_apply = {"$apply", ODATA_CODE_BAD_APPLY};
-const struct clause clause_search = {"$search", ODATA_CODE_BAD_SEARCH};
+const struct clause clause_path = {"", ODATA_CODE_BAD_PATH, NULL};
+const struct clause clause_filter = {"$filter", ODATA_CODE_BAD_FILTER, NULL};
+const struct clause clause_path_filter = {"", ODATA_CODE_BAD_FILTER, "the segment $filter(...)"};
+const struct clause clause_orderby = {"$orderby", ODATA_CODE_BAD_ORDERBY, NULL};
+const struct clause clause_select = {"$select", ODATA_CODE_BAD_SELECT, NULL};
+const struct clause clause_expand = {"$expand", ODATA_CODE_BAD_EXPAND, NULL};
+const struct clause clause_compute = {"$compute", ODATA_CODE_BAD_COMPUTE, NULL};
+const struct clause clause_apply = {"$apply", ODATA_CODE_BAD_APPLY, NULL};
+const struct clause clause_search = {"$search", ODATA_CODE_BAD_SEARCH, NULL};
 
 enum {
     /* Longest name quoted in a message: two of them and the sentence fit into the error. */
@@ -141,6 +142,11 @@ struct source *bind_source_cast(struct binder *b, struct source *from,
     return s;
 }
 
+static const char *place_of(const struct clause *c)
+{
+    return c->place != NULL ? c->place : c->option[0] == '\0' ? "the path" : c->option;
+}
+
 bool bind_fail(struct binder *b, const struct clause *c, size_t offset, const char *fmt, ...)
 {
     char text[200];
@@ -149,7 +155,7 @@ bool bind_fail(struct binder *b, const struct clause *c, size_t offset, const ch
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     return odata_error_set(b->err, 400, c->code, c->option, "%s at byte %zu of %s", text, offset,
-                           c->option[0] == '\0' ? "the path" : c->option);
+                           place_of(c));
 }
 
 bool bind_fail_name(struct binder *b, const struct clause *c, size_t offset, struct str name,
@@ -161,8 +167,7 @@ bool bind_fail_name(struct binder *b, const struct clause *c, size_t offset, str
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     return odata_error_set(b->err, 400, c->code, c->option, "'%.*s' at byte %zu of %s %s",
-                           STR_ARG(bind_clip(name)), offset,
-                           c->option[0] == '\0' ? "the path" : c->option, text);
+                           STR_ARG(bind_clip(name)), offset, place_of(c), text);
 }
 
 struct str bind_clip(struct str text)

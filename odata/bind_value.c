@@ -107,7 +107,7 @@ const struct expr *bind_resolve(struct binder *b, const struct clause *c, const 
 /* The literal that e is, negated when *out_negative. NULL when it is none; for no message. */
 static const struct expr *literal_of(struct binder *b, const struct expr *e, bool *out_negative)
 {
-    static const struct clause silent = {"", ""};
+    static const struct clause silent = {"", "", NULL};
     struct odata_error dropped;
     struct odata_error *kept = b->err;
     b->err = &dropped;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "odata/header_value.h"
 #include "odata/media_type.h"
 #include "odata/odata_version.h"
 #include "odata/path_parse.h"
@@ -58,6 +59,24 @@ static bool is_query_type(struct str content_type)
            str_ieq(type, STR("application/x-www-form-urlencoded"));
 }
 
+/* Options are UTF-8 when they are decoded; percent-encoded they are ASCII (URL Conventions 2). */
+static bool is_utf8(struct str content_type)
+{
+    struct str piece;
+    bool first = true;
+    while (header_next_piece(&content_type, ';', &piece)) {
+        struct str name;
+        struct str value;
+        header_split_param(piece, &name, &value);
+        if (!first && str_ieq(name, STR("charset")) && !str_ieq(value, STR("utf-8")) &&
+            !str_ieq(value, STR("us-ascii"))) {
+            return false;
+        }
+        first = false;
+    }
+    return true;
+}
+
 /* POST .../$query: the body holds more options (Protocol 11.2.9; URL Conventions 4.17). */
 static bool take_query_body(struct http_exchange *x, struct prepared *p, struct resource_path *path,
                             struct odata_error *err)
@@ -66,6 +85,10 @@ static bool take_query_body(struct http_exchange *x, struct prepared *p, struct 
         return odata_error_set(err, 415, ODATA_CODE_UNSUPPORTED_MEDIA, "",
                                "the body of a /$query request is text/plain or "
                                "application/x-www-form-urlencoded");
+    }
+    if (!is_utf8(x->head.fields[FIELD_CONTENT_TYPE])) {
+        return odata_error_set(err, 415, ODATA_CODE_UNSUPPORTED_MEDIA, "",
+                               "the charset of the body of a /$query request is utf-8");
     }
     struct str encoding = x->head.fields[FIELD_CONTENT_ENCODING];
     if (encoding.len > 0 && !str_ieq(encoding, STR("identity"))) {
@@ -91,13 +114,21 @@ static bool take_query_body(struct http_exchange *x, struct prepared *p, struct 
     return true;
 }
 
-/* A method that would write: 404 where nothing is, else 405. */
+static bool ends_in_query(const struct resource_path *path)
+{
+    return path->count > 0 && path->segments[path->count - 1].kind == SEGMENT_QUERY;
+}
+
+/* A method that would write, or not POST for /$query: 404 where nothing is, else 405. */
 static bool refuse_method(struct http_exchange *x, const struct document *document,
                           const struct service *s, const struct prepared *p,
                           const struct resource_path *path, struct odata_error *err)
 {
     struct query nothing;
     const struct plan *plan = NULL;
+    struct resource_path before = *path;
+    bool is_query = ends_in_query(path);
+    before.count -= is_query ? 1 : 0;
     memset(&nothing, 0, sizeof(nothing));
     const struct bind_options options = {
         .model = document->model,
@@ -105,12 +136,16 @@ static bool refuse_method(struct http_exchange *x, const struct document *docume
         .max_filter_depth = s->config->max_filter_depth,
         .max_expand_depth = s->config->max_expand_depth,
     };
-    if (!bind_request(&x->arena, &options, path, &nothing, &plan, err) && err->http_status == 404) {
+    if (!bind_request(&x->arena, &options, &before, &nothing, &plan, err) &&
+        err->http_status == 404) {
         return false;
     }
     struct str method = http_method_name(x->head.method);
-    return odata_error_set(err, 405, ODATA_CODE_METHOD_NOT_ALLOWED, "",
-                           "%.*s is not supported: this service reads only", STR_ARG(method));
+    return is_query
+               ? odata_error_set(err, 405, ODATA_CODE_METHOD_NOT_ALLOWED, "",
+                                 "POST is the method of /$query, not %.*s", STR_ARG(method))
+               : odata_error_set(err, 405, ODATA_CODE_METHOD_NOT_ALLOWED, "",
+                                 "%.*s is not supported: this service reads only", STR_ARG(method));
 }
 
 /* What has no envelope can say neither how many rows there are nor where the next ones are. */
@@ -178,7 +213,7 @@ bool prepare(struct http_exchange *x, const struct service *s, const struct docu
         if (!take_query_body(x, out, &path, err)) {
             return false;
         }
-    } else if (!method_reads(x->head.method)) {
+    } else if (!method_reads(x->head.method) || ends_in_query(&path)) {
         return refuse_method(x, document, s, out, &path, err);
     }
     bool trusted = s->config->trusted_proxies.count > 0 && x->peer != NULL &&

@@ -124,7 +124,7 @@ void reply_error(struct http_exchange *x, const struct service *s, enum odata_ve
         put_challenges(x, s, err);
     }
     if (err->http_status == 405) {
-        http_response_header(x, "Allow", ROUTE_ALLOW);
+        http_response_header(x, "Allow", route_allow(x->target));
     }
     bytes_clear(&x->out);
     error_writer_put(&x->out, err);
@@ -138,7 +138,7 @@ void reply_error(struct http_exchange *x, const struct service *s, enum odata_ve
 void reply_options(struct http_exchange *x, const struct service *s)
 {
     reply_begin(x, s, 204, ODATA_4_0);
-    http_response_header(x, "Allow", ROUTE_ALLOW);
+    http_response_header(x, "Allow", route_allow(x->target));
     if (cors_is_preflight(&x->head) && cors_allow_origin(&s->cors, &x->arena, &x->head) != NULL) {
         http_response_header(x, "Access-Control-Allow-Methods", ROUTE_ALLOW ", POST");
         http_response_header(x, "Access-Control-Allow-Headers",

@@ -51,6 +51,13 @@ enum route route_find(const struct route_options *options, struct str target, bo
     return ROUTE_NOT_FOUND;
 }
 
+const char *route_allow(struct str target)
+{
+    struct str path = str_slice(target, 0, str_find(target, '?', 0));
+    bool is_query = str_ends_with(path, STR("/$query")) || str_ends_with(path, STR("/%24query"));
+    return is_query ? "POST, OPTIONS" : ROUTE_ALLOW;
+}
+
 bool route_is_query(enum http_method method, const struct resource_path *path)
 {
     return method == HTTP_POST && path->count > 0 &&
@@ -64,7 +71,6 @@ bool route_check_segments(const struct resource_path *path, struct odata_error *
         const char *name;
     } missing[] = {
         {SEGMENT_BATCH, "$batch"},
-        {SEGMENT_ALL, "$all"},
     };
     for (size_t i = 0; i < path->count; i++) {
         for (size_t k = 0; k < ARRAY_SIZE(missing); k++) {

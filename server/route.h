@@ -36,6 +36,9 @@ struct route_target {
 
 #define ROUTE_ALLOW "GET, HEAD, OPTIONS"
 
+/* The methods of a target, raw: a path that ends in /$query takes POST only (Protocol 11.2.9). */
+const char *route_allow(struct str target);
+
 enum route route_find(const struct route_options *options, struct str target, bool is_admin,
                       struct route_target *out_target);
 

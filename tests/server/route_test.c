@@ -57,7 +57,7 @@ static const struct segment_row {
     bool ok;
 } segment_rows[] = {
     {"a name", SEGMENT_NAME, true},          {"$count", SEGMENT_COUNT, true},
-    {"$batch", SEGMENT_BATCH, false},        {"$all", SEGMENT_ALL, false},
+    {"$batch", SEGMENT_BATCH, false},        {"$all", SEGMENT_ALL, true},
     {"$crossjoin", SEGMENT_CROSSJOIN, true}, {"$entity", SEGMENT_ENTITY, true},
 };
 
