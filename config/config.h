@@ -98,8 +98,9 @@ struct config {
     char *base_url; /* public service root, ends in '/'; "" = from the Host header */
     struct config_networks trusted_proxies;
     struct config_list schemas; /* at least one */
-    size_t workers;             /* 0 = by itself: see config_workers() */
-    size_t max_connections;     /* of clients, over all workers */
+    char *timestamp_zone;
+    size_t workers;         /* 0 = by itself: see config_workers() */
+    size_t max_connections; /* of clients, over all workers */
 
     size_t db_pool_size; /* connections to PostgreSQL, over all workers */
     int64_t db_pool_wait_ms;

@@ -41,6 +41,9 @@ static const struct setting table[] = {
      "(10.0.0.0/8)."},
     {"schemas", SETTING_LIST, "list of names", 0, 0, "public", FIELD(schemas),
      "Schemas of the database that are exposed; the first one that has a name wins it."},
+    {"timestamp-zone", SETTING_TEXT, "time zone", 0, 0, "UTC", FIELD(timestamp_zone),
+     "Time zone that columns of type timestamp, which have none, are written in: a name of "
+     "pg_timezone_names, as Europe/Berlin."},
     {"workers", SETTING_COUNT, "threads", 0, 256, "0", FIELD(workers),
      "Threads that serve; 0 takes one a core, but never more than db-pool-size."},
     {"max-connections", SETTING_COUNT, "connections", 1, 1000000, "4096", FIELD(max_connections),

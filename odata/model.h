@@ -51,6 +51,8 @@ struct pg_type_ref {
     uint32_t oid;         /* of the base type: domains are looked through */
     uint32_t element_oid; /* of an array's elements, 0 otherwise */
     struct str cast;      /* what a parameter is cast to: `int4`, `shop.color`; already quoted */
+    struct str zone; /* of a stored timestamp that is read as one of this zone: its name; oid and
+                             cast are those of the timestamptz that comes out. "" otherwise */
 };
 
 struct property {

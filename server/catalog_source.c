@@ -57,6 +57,7 @@ bool catalog_source_init(struct catalog_source *s, const struct config *c)
         .login = c->strict           ? LOGIN_REFUSE
                  : auth_is_wanted(c) ? LOGIN_WARN
                                      : LOGIN_ANY,
+        .timestamp_zone = str_from(c->timestamp_zone),
         .timeout_ms = CATALOG_TIMEOUT_MS,
     };
     if (!whole) {

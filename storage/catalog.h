@@ -44,6 +44,8 @@ struct catalog_options {
     const char *role; /* whose rights count; NULL: those of the role that logs in */
     bool sees_part;   /* overrides for what that role cannot see are passed over, not refused */
     enum catalog_login login;
+    struct str
+        timestamp_zone; /* of timestamp columns, a name of pg_timezone_names; "" = UTC; ends in NUL */
     int64_t timeout_ms; /* for connecting and for each query; 0 = as long as it takes */
 };
 

@@ -9,6 +9,7 @@
 #include "storage/catalog_login.h"
 #include "storage/catalog_rows.h"
 #include "storage/catalog_search.h"
+#include "storage/catalog_zone.h"
 
 enum {
     LIST_BYTES = 64 * 1024 * 1024, /* the text of an array parameter: millions of OIDs */
@@ -413,7 +414,8 @@ bool catalog_query_all(struct raw_catalog *raw, struct odata_error *err)
     }
     struct bytes list;
     bytes_init(&list, LIST_BYTES);
-    bool ok = read_relations(raw, &conn, &list, err) && read_types(raw, &conn, &list, err);
+    bool ok = catalog_read_zone(raw, &conn, err) && read_relations(raw, &conn, &list, err) &&
+              read_types(raw, &conn, &list, err);
     bytes_fini(&list);
     catalog_disconnect(&conn);
     return ok;

@@ -181,6 +181,7 @@ struct raw_catalog {
     RAW_VEC(struct raw_ts_expression) ts_expressions;
     RAW_VEC(struct model_warning) warnings;
     bool has_login_fault; /* one of them is about the role that logs in */
+    struct str zone; /* of timestamps; "" = UTC */
     struct oid_map schema_places;
     struct oid_map relation_places;
     struct oid_map type_places;

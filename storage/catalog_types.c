@@ -8,6 +8,8 @@
 enum {
     OID_BPCHAR = 1042,
     OID_VARCHAR = 1043,
+    OID_TIMESTAMP = 1114,
+    OID_TIMESTAMPTZ = 1184,
     OID_NUMERIC = 1700,
 };
 
@@ -44,8 +46,8 @@ static const struct builtin {
     {OID_VARCHAR, EDM_STRING, MODIFIER_LENGTH, {STR_INIT("varchar")}},
     {1082, EDM_DATE, MODIFIER_NONE, {STR_INIT("date")}},
     {1083, EDM_TIMEOFDAY, MODIFIER_PRECISION, {STR_INIT("time")}},
-    {1114, EDM_DATETIMEOFFSET, MODIFIER_PRECISION, {STR_INIT("timestamp")}},
-    {1184, EDM_DATETIMEOFFSET, MODIFIER_PRECISION, {STR_INIT("timestamptz")}},
+    {OID_TIMESTAMP, EDM_DATETIMEOFFSET, MODIFIER_PRECISION, {STR_INIT("timestamp")}},
+    {OID_TIMESTAMPTZ, EDM_DATETIMEOFFSET, MODIFIER_PRECISION, {STR_INIT("timestamptz")}},
     {1186, EDM_DURATION, MODIFIER_INTERVAL, {STR_INIT("interval")}},
     {1560, EDM_STRING, MODIFIER_BITS, {STR_INIT("bit")}},
     {1562, EDM_STRING, MODIFIER_BITS, {STR_INIT("varbit")}},
@@ -212,14 +214,37 @@ static void resolve_column(const struct raw_catalog *raw, struct raw_column *c)
     c->pg.cast = l.type->cast;
 }
 
+/*
+ * A timestamp of another zone than UTC. A column's becomes an instant where it is read; in an array or
+ * a composite PostgreSQL's text is all there is, and it is shown as it stands rather than as a wrong
+ * instant.
+ */
+static void place_in_zone(const struct raw_catalog *raw, struct raw_column *c, bool is_part)
+{
+    struct type_ref *t = &c->type;
+    if (raw->zone.len == 0 || t->type != EDM_DATETIMEOFFSET ||
+        (t->collection ? c->pg.element_oid : c->pg.oid) != OID_TIMESTAMP) {
+        return;
+    }
+    if (is_part || t->collection) {
+        t->type = EDM_STRING;
+        t->precision = FACET_NONE;
+    } else {
+        c->pg = (struct pg_type_ref){
+            .oid = OID_TIMESTAMPTZ, .cast = STR("timestamptz"), .zone = raw->zone};
+    }
+}
+
 void types_resolve(struct raw_catalog *raw)
 {
     for (size_t i = 0; i < raw->columns.count; i++) {
         resolve_column(raw, &raw->columns.items[i]);
+        place_in_zone(raw, &raw->columns.items[i], false);
     }
     for (size_t i = 0; i < raw->attributes.count; i++) {
         struct type_ref *t = &raw->attributes.items[i].type;
         resolve_column(raw, &raw->attributes.items[i]);
+        place_in_zone(raw, &raw->attributes.items[i], true);
         t->nullable = true; /* PostgreSQL checks no NOT NULL there */
         if (t->type == EDM_GEOMETRY || t->type == EDM_GEOGRAPHY) {
             t->type = EDM_STRING; /* as in fill_scalar() */

@@ -112,6 +112,10 @@ static void put_list(struct sql *s, const struct derived *d)
     for (size_t i = 0; i < d->passed_count; i++) {
         sql_put_own(s, i > 0 ? STR(", ") : STR(""));
         sql_put_column(s, d->from, d->passed[i]);
+        if (sql_makes_instant(d->from, d->passed[i])) {
+            SQL_PUT(s, " AS ");
+            sql_put_ident(s, d->passed[i]->column);
+        }
     }
     for (size_t i = 0; i < d->column_count; i++) {
         sql_put_own(s, d->passed_count + i > 0 ? STR(", ") : STR(""));
@@ -179,9 +183,7 @@ static void put_tie(struct sql *s, struct conditions *c, const struct derived *d
     for (size_t i = 0; i < count; i++) {
         sql_next_condition(s, c);
         if (n->link != NULL) {
-            sql_put_alias(s, 'l', d->from->number);
-            bytes_put_char(s->out, '.');
-            sql_put_ident(s, n->link->local_columns[i]);
+            sql_put_link_column(s, d->from->number, n->link->local_columns[i], n->link->local[i]);
         } else {
             sql_put_column(s, d->from, n->joins[i].remote);
         }

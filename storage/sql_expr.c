@@ -13,15 +13,40 @@ bool sql_is_timestamp(const struct bound_expr *e)
     return e->type.type == EDM_DATETIMEOFFSET && e->pg != NULL && e->pg->oid == PG_TIMESTAMP;
 }
 
+/* `a.column`, as an instant when it is a timestamp of a zone. */
+static void put_stored(struct sql *s, char letter, unsigned number, struct str column,
+                       struct str zone)
+{
+    sql_put_own(s, zone.len > 0 ? STR("(") : STR(""));
+    sql_put_alias(s, letter, number);
+    bytes_put_char(s->out, '.');
+    sql_put_ident(s, column);
+    if (zone.len > 0) {
+        SQL_PUT(s, " AT TIME ZONE '");
+        sql_put_own(s, zone); /* of pg_timezone_names, without quotes in it */
+        SQL_PUT(s, "')");
+    }
+}
+
+bool sql_makes_instant(const struct source *source, const struct property *p)
+{
+    bool stored = source->derived == NULL && source->shared == NULL && !source->embedded;
+    return stored && p->pg.zone.len > 0;
+}
+
 void sql_put_column(struct sql *s, const struct source *source, const struct property *p)
 {
     if (source->cast_of != NULL) {
         sql_put_cast_column(s, source, p);
         return;
     }
-    sql_put_alias(s, 't', source->number);
-    bytes_put_char(s->out, '.');
-    sql_put_ident(s, p->column);
+    put_stored(s, 't', source->number, p->column,
+               sql_makes_instant(source, p) ? p->pg.zone : STR(""));
+}
+
+void sql_put_link_column(struct sql *s, unsigned link, struct str column, const struct property *p)
+{
+    put_stored(s, 'l', link, column, p->pg.zone);
 }
 
 void sql_put_raw(struct sql *s, const struct bound_expr *e)

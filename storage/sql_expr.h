@@ -22,6 +22,10 @@ void sql_put_value(struct sql *s, const struct bound_expr *e);
 
 /* The column as it is stored: for a SELECT list. */
 void sql_put_column(struct sql *s, const struct source *source, const struct property *p);
+/* It is written as an expression over the column, which has no name. */
+bool sql_makes_instant(const struct source *source, const struct property *p);
+/* A column of a link table, to be compared with p. */
+void sql_put_link_column(struct sql *s, unsigned link, struct str column, const struct property *p);
 void sql_put_raw(struct sql *s, const struct bound_expr *e);
 
 /* `x is null`, or its contrary. */

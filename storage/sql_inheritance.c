@@ -141,6 +141,7 @@ void sql_put_cast_column(struct sql *s, const struct source *source, const struc
     const struct entity_type *type = source->type;
     if (!rows->wide) {
         put_typed_null(s, type, p);
+        sql_put_own(s, p->pg.zone.len > 0 ? STR("::timestamptz") : STR(""));
         return;
     }
     SQL_PUT(s, "(CASE WHEN ");

@@ -39,9 +39,7 @@ static void put_link_side(struct sql *s, const struct source *to, const struct s
         if (i > 0) {
             SQL_PUT(s, " AND ");
         }
-        sql_put_alias(s, 'l', to->number);
-        bytes_put_char(s->out, '.');
-        sql_put_ident(s, columns[i]);
+        sql_put_link_column(s, to->number, columns[i], properties[i]);
         SQL_PUT(s, " = ");
         sql_put_column(s, side, properties[i]);
     }

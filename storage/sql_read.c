@@ -352,9 +352,7 @@ static void put_child_tie(struct sql *s, const struct expansion *x)
             SQL_PUT(s, " AND ");
         }
         if (n->link != NULL) {
-            sql_put_alias(s, 'l', rows->number);
-            bytes_put_char(s->out, '.');
-            sql_put_ident(s, n->link->local_columns[i]);
+            sql_put_link_column(s, rows->number, n->link->local_columns[i], n->link->local[i]);
         } else {
             sql_put_column(s, rows, n->joins[i].remote);
         }

@@ -82,3 +82,12 @@ def test_why_the_database_does_not_let_us_in_is_said(env):
             finally:
                 daemon.stop()
                 daemon.close()
+
+
+def test_a_time_zone_that_is_none_is_named(env):
+    uri = env.postgres.uri(env.database("CREATE TABLE t (id int PRIMARY KEY, at timestamp);"))
+    for zone in ("Europe/Berlim", "UTC'; SELECT 1 --"):
+        bad = run(env, "--check", "--db-uri", uri, "--timestamp-zone", zone)
+        need(bad.returncode == 1 and f"no time zone '{zone}'" in bad.stderr, f"{bad}")
+    good = run(env, "--check", "--db-uri", uri, "--timestamp-zone", "Asia/Kolkata")
+    need(good.returncode == 0, f"{good}")
