@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sql_end_of_time - comparisons with the values that stand for PostgreSQL's infinite dates.
+ * sql_end_of_time - the values that stand for PostgreSQL's infinite dates, compared and computed with.
  *
  * storage/pg_time.c shows infinity as the last date or time that clients hold, and -infinity as the
  * first: whoever compares with such a value means the infinite one as well. All other values
@@ -142,6 +142,55 @@ bool sql_put_end_of_time(struct sql *s, const struct bound_expr *e, bool wanted)
         SQL_PUT(s, ") IS NOT TRUE");
     }
     return true;
+}
+
+/* What is computed here from values that sql_put_shown() wrote is finite, and so is a literal. */
+static bool may_be_infinite(const struct bound_expr *e)
+{
+    bool temporal = e->type.type == EDM_DATE || e->type.type == EDM_DATETIMEOFFSET;
+    return temporal && !e->type.collection && e->kind != BOUND_VALUE && e->kind != BOUND_CALL &&
+           e->kind != BOUND_OPERATOR && e->kind != BOUND_CAST;
+}
+
+static void put_clipped(struct sql *s, const struct bound_expr *e, bool is_named)
+{
+    for (int place = 0; place < 2; place++) {
+        sql_put_own(s, place == 0 ? STR("CASE ") : STR(" ELSE "));
+        if (is_named) {
+            SQL_PUT(s, "e.v");
+        } else {
+            sql_put_value(s, e);
+        }
+        if (place == 0) {
+            sql_put_own(s,
+                        e->type.type == EDM_DATE
+                            ? STR(" WHEN 'infinity' THEN date '9999-12-31'"
+                                  " WHEN '-infinity' THEN date '0001-01-01'")
+                            : STR(" WHEN 'infinity' THEN timestamptz '9999-12-31 23:59:59.999999Z'"
+                                  " WHEN '-infinity' THEN timestamptz '0001-01-01 00:00:00Z'"));
+        }
+    }
+    SQL_PUT(s, " END");
+}
+
+void sql_put_shown(struct sql *s, const struct bound_expr *e)
+{
+    bool is_plain = e->kind == BOUND_PROPERTY || e->kind == BOUND_ELEMENT;
+    if (!may_be_infinite(e)) {
+        sql_put_value(s, e);
+        return;
+    }
+    bytes_put_char(s->out, '(');
+    if (is_plain) {
+        put_clipped(s, e, false);
+    } else { /* computed once */
+        SQL_PUT(s, "SELECT ");
+        put_clipped(s, e, true);
+        SQL_PUT(s, " FROM (SELECT ");
+        sql_put_value(s, e);
+        SQL_PUT(s, " AS v OFFSET 0) AS e");
+    }
+    bytes_put_char(s->out, ')');
 }
 
 struct str sql_end_of_time_too(const struct bound_expr *value)

@@ -265,7 +265,7 @@ static void put_operand(struct sql *s, const struct bound_expr *e, struct str ca
         sql_put_param(s, e->text, cast);
         return;
     }
-    sql_put_value(s, e);
+    sql_put_shown(s, e);
     if (cast.len > 0) {
         SQL_PUT(s, "::");
         sql_put_own(s, cast);

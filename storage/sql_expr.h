@@ -44,6 +44,9 @@ bool sql_is_timestamp(const struct bound_expr *e);
  * false or null otherwise. False: it is none of these, and nothing was written.
  */
 bool sql_put_end_of_time(struct sql *s, const struct bound_expr *e, bool wanted) NODISCARD;
+/* The value, or for an infinite date or time the finite one that it is shown as: what functions, casts
+   and arithmetic work on. */
+void sql_put_shown(struct sql *s, const struct bound_expr *e);
 /* The infinite date or time that is shown as value, as PostgreSQL writes it; "" for other values. */
 struct str sql_end_of_time_too(const struct bound_expr *value);
 

@@ -2,9 +2,6 @@
 #include "storage/sql_expr.h"
 #include "storage/sql_type.h"
 
-/* A part of a date or time; PostgreSQL's infinities have none. */
-#define FINITE(part) "CASE WHEN isfinite({0}) THEN " part " END"
-
 /* White space and line ends of Unicode. */
 #define BLANKS                                                                          \
     "U&'\\0009\\000A\\000B\\000C\\000D\\0020\\0085\\00A0\\1680\\2000\\2001\\2002\\2003" \
@@ -40,12 +37,12 @@ static const struct str templates[FUNCTION_COUNT] = {
     [FUNCTION_TOUPPER] = {STR_INIT("upper({0})")},
     [FUNCTION_TRIM] = {STR_INIT("btrim({0}, " BLANKS ")")},
     [FUNCTION_CONCAT] = {STR_INIT("({0} || {1})")},
-    [FUNCTION_YEAR] = {STR_INIT(FINITE("extract(year FROM {0})::int4"))},
-    [FUNCTION_MONTH] = {STR_INIT(FINITE("extract(month FROM {0})::int4"))},
-    [FUNCTION_DAY] = {STR_INIT(FINITE("extract(day FROM {0})::int4"))},
-    [FUNCTION_HOUR] = {STR_INIT(FINITE("extract(hour FROM {0})::int4"))},
-    [FUNCTION_MINUTE] = {STR_INIT(FINITE("extract(minute FROM {0})::int4"))},
-    [FUNCTION_SECOND] = {STR_INIT(FINITE("floor(extract(second FROM {0}))::int4"))},
+    [FUNCTION_YEAR] = {STR_INIT("extract(year FROM {0})::int4")},
+    [FUNCTION_MONTH] = {STR_INIT("extract(month FROM {0})::int4")},
+    [FUNCTION_DAY] = {STR_INIT("extract(day FROM {0})::int4")},
+    [FUNCTION_HOUR] = {STR_INIT("extract(hour FROM {0})::int4")},
+    [FUNCTION_MINUTE] = {STR_INIT("extract(minute FROM {0})::int4")},
+    [FUNCTION_SECOND] = {STR_INIT("floor(extract(second FROM {0}))::int4")},
     [FUNCTION_FRACTIONALSECONDS] = {STR_INIT(
         "(mod(extract(microseconds FROM {0})::numeric, 1000000) / 1000000)")},
     [FUNCTION_DATE] = {STR_INIT("{0}::date")},

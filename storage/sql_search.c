@@ -51,13 +51,25 @@ static void put_query(struct sql *s, const struct search_expr *e, struct str con
     bytes_put_char(s->out, ')');
 }
 
-void sql_put_search(struct sql *s, const struct bound_expr *e)
+/* A query without lexemes, as of `!!!`, matches nothing in PostgreSQL, and so would its contrary: a
+   NOT of the whole is asked of the answer. */
+static void put_match(struct sql *s, const struct source *source, const struct search_expr *e)
 {
     bytes_put_char(s->out, '(');
-    put_vector(s, e->source);
-    SQL_PUT(s, " @@ ");
-    put_query(s, e->search, e->source->type->search.config);
+    if (e->kind == SEARCH_NOT) {
+        SQL_PUT(s, "NOT ");
+        put_match(s, source, e->left);
+    } else {
+        put_vector(s, source);
+        SQL_PUT(s, " @@ ");
+        put_query(s, e, source->type->search.config);
+    }
     bytes_put_char(s->out, ')');
+}
+
+void sql_put_search(struct sql *s, const struct bound_expr *e)
+{
+    put_match(s, e->source, e->search);
 }
 
 void sql_put_rank(struct sql *s, const struct bound_expr *e)

@@ -8,7 +8,7 @@ void sql_put_operand(struct sql *s, const struct bound_expr *e)
     if (e->type.collection) {
         sql_put_items(s, e);
     } else {
-        sql_put_value(s, e);
+        sql_put_shown(s, e);
     }
     if (e->type.type == EDM_STRING && !e->type.collection && e->kind != BOUND_VALUE &&
         e->pg != NULL && e->pg->oid == PG_BPCHAR) {
