@@ -308,17 +308,26 @@ static bool parse_recursive(struct parser *p, struct grouping *g)
            parser_expect(p, TOKEN_CLOSE, "',' or ')'");
 }
 
+/* The name of a call, and its parenthesis. */
+static bool open_call(struct parser *p)
+{
+    if (!lexer_next(&p->lx)) {
+        return false;
+    }
+    return lexer_next(&p->lx);
+}
+
 static bool parse_grouping(struct parser *p, struct grouping *g)
 {
     g->offset = p->lx.token.offset;
     bool call = parser_peek(p).kind == TOKEN_OPEN;
     if (call && parser_is_word(p, STR("rollup"))) {
         g->kind = GROUPING_ROLLUP;
-        return lexer_next(&p->lx) && lexer_next(&p->lx) && parse_rollup(p, g);
+        return open_call(p) && parse_rollup(p, g);
     }
     if (call && parser_is_word(p, STR("rolluprecursive"))) {
         g->kind = GROUPING_RECURSIVE;
-        return lexer_next(&p->lx) && lexer_next(&p->lx) && parse_recursive(p, g);
+        return open_call(p) && parse_recursive(p, g);
     }
     g->kind = GROUPING_PATH;
     struct expr **path = PARSER_PUSH(p, g->paths, g->path_count);
@@ -396,7 +405,9 @@ static bool parse_search(struct parser *p, struct transformation *t)
     for (size_t at = start; at < p->lx.text.len; at++) {
         char c = p->lx.text.ptr[at];
         if (quote != '\0') {
-            quote = c == quote ? '\0' : quote;
+            if (c == quote) {
+                quote = '\0';
+            }
         } else if (c == '"') {
             quote = c;
         } else if (c == '(') {

@@ -195,8 +195,14 @@ static bool bind_rows(struct binder *b, const struct bound_path *path, const str
     if (q->apply != NULL && !bind_apply(b, q->apply, read)) {
         return false;
     }
-    struct these these = {.read = read};
-    b->these = read->single ? NULL : &these;
+    b->these = NULL;
+    if (!read->single) {
+        b->these = ARENA_NEW(b->arena, struct these);
+        if (b->these == NULL) {
+            return arena_fail(b->arena, b->err);
+        }
+        b->these->read = read;
+    }
     if (q->compute_count > 0 && !bind_computed(b, q, read)) {
         return false;
     }

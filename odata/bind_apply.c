@@ -440,8 +440,8 @@ static bool bind_extreme(struct applying *x, const struct transformation *t)
     bool top = t->kind == TRANSFORM_TOPCOUNT || t->kind == TRANSFORM_TOPSUM ||
                t->kind == TRANSFORM_TOPPERCENT;
     struct sorted first = {need_column(x, e), top};
-    struct sorted *items;
-    size_t count;
+    struct sorted *items = NULL;
+    size_t count = 0;
     if (first.property == NULL || !make_order(x, &first, 1, true, &items, &count)) {
         return false;
     }

@@ -3,6 +3,7 @@
  * concat, and what rollup comes to: the rows of several sequences, each with its own members. Such
  * rows have a number, that of their structure, and a member says in which structures it is.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "odata/apply_priv.h"
@@ -221,12 +222,13 @@ static bool unite_leaf(struct uniting *u, size_t part, const struct leaf *leaf)
             if (grown == NULL) {
                 return too_complex(u);
             }
-            if (u->leaf_count > 0) {
+            if (u->leaves != NULL) {
                 memcpy(grown, u->leaves, u->leaf_count * sizeof(*grown));
             }
             u->leaves = grown;
             u->leaf_room = room;
         }
+        assert(u->leaves != NULL);
         made = &u->leaves[u->leaf_count++];
         *made = (struct leaf){.path = leaf->path, .path_count = leaf->path_count};
     }
@@ -292,6 +294,7 @@ static bool prepare_parts(struct uniting *u)
         u->d->parts[i].source = u->parts[i].in;
         u->d->parts[i].structure = (unsigned)structures;
         if (!t->transient) {
+            assert(structures < LIMIT_STRUCTURES); /* there is at least one in count */
             uint64_t own = t->identified == 0 ? all_of(count) : t->identified;
             u->identified |= own << structures;
             u->entity = t;

@@ -87,9 +87,9 @@ struct raw_relation {
     struct str set_name;
     struct entity_type *type; /* once it is built */
     /* storage/catalog_inheritance.h */
-    struct raw_relation *base;  /* what its type is derived from, or NULL */
-    bool is_placed;             /* key and base are chosen */
-    bool has_strays;            /* rows of tables that inherit from it and are not derived */
+    struct raw_relation *base; /* what its type is derived from, or NULL */
+    bool is_placed;            /* key and base are chosen */
+    bool has_strays;           /* rows of tables that inherit from it and are not derived */
 };
 
 /* That a table inherits from another one; neither needs to be exposed. */
@@ -181,12 +181,12 @@ struct raw_catalog {
     RAW_VEC(struct raw_ts_expression) ts_expressions;
     RAW_VEC(struct model_warning) warnings;
     bool has_login_fault; /* one of them is about the role that logs in */
-    struct str zone; /* of timestamps; "" = UTC */
+    struct str zone;      /* of timestamps; "" = UTC */
     struct oid_map schema_places;
     struct oid_map relation_places;
     struct oid_map type_places;
     struct oid_map view_places;
-    struct oid_map first_keys; /* pg_class.oid to the first of its keys */
+    struct oid_map first_keys;         /* pg_class.oid to the first of its keys */
     struct oid_map first_inheritances; /* of a child */
 };
 
