@@ -334,23 +334,13 @@ static bool find_cast(struct binder *b, const struct expand_item *item, struct s
     return true;
 }
 
-/* Where the name of the navigation stands, behind casts to the type itself. */
-static size_t skip_casts(const struct binder *b, const struct entity_type *type,
-                         const struct expand_item *item)
-{
-    size_t at = 0;
-    while (at + 1 < item->path_count && bind_is_own_type(b, item->path[at], type)) {
-        at++;
-    }
-    return at;
-}
-
 /* The name in front of $ref and $count; *out_cast is what it is cast to, or NULL. */
 static bool find_name(struct binder *b, const struct entity_type *type,
                       const struct expand_item *item, struct str *out,
                       const struct entity_type **out_cast)
 {
-    size_t at = skip_casts(b, type, item);
+    size_t at = 0;
+    bind_skip_casts(b, item->path, item->path_count, type, &at);
     *out = item->path[at];
     *out_cast = NULL;
     const struct navigation *n = entity_type_find_navigation(type, *out);
@@ -427,15 +417,11 @@ static bool expand_cast(struct binder *b, struct source *source, const struct en
 static bool expand_item(struct binder *b, struct source *source, const struct expand_item *item,
                         struct selection *selection)
 {
-    size_t at = skip_casts(b, source->type, item);
+    size_t at = 0;
     const struct entity_type *derived =
-        at + 1 < item->path_count ? bind_derived_type(b, item->path[at], source->type) : NULL;
-    if (derived != NULL && source->cast_of != NULL) {
-        return odata_error_not_implemented(b->err, "$expand",
-                                           "a cast of a cast in $expand is not implemented");
-    }
-    if (derived != NULL) {
-        return expand_cast(b, source, derived, item, at + 1, selection);
+        bind_skip_casts(b, item->path, item->path_count, source->type, &at);
+    if (derived != source->type) {
+        return expand_cast(b, source, derived, item, at, selection);
     }
     struct str name;
     struct expanding x = {.source = source,

@@ -122,6 +122,12 @@ bool bind_is_own_type(const struct binder *b, struct str name, const struct enti
 /* The type that a cast names, when that is t or derived from it; NULL for any other name. */
 const struct entity_type *bind_derived_type(const struct binder *b, struct str name,
                                             const struct entity_type *t);
+/*
+ * The casts that a path of names begins with, before its last name: *io_at moves from the first one to
+ * the name behind them. Returns the type that they lead to from t, which may be t.
+ */
+const struct entity_type *bind_skip_casts(const struct binder *b, const struct str *path,
+                                          size_t count, const struct entity_type *t, size_t *io_at);
 /* A name for a message: cut to a length that leaves room for the sentence, at a character. */
 struct str bind_clip(struct str text);
 

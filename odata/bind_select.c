@@ -188,16 +188,14 @@ static bool select_property(struct selecting *s, const struct select_item *item,
            select_inside(s, &in, whole, &s->whole[p->index], &values->parts);
 }
 
-/* The derived type that an item casts to, or NULL; *out_at is the name behind casts to the type itself. */
+/* The derived type that an item casts to, or NULL; *out_at is the name behind all casts. */
 static const struct entity_type *cast_of(const struct selecting *s, const struct select_item *item,
                                          size_t *out_at)
 {
-    size_t at = 0;
-    while (at + 1 < item->path_count && bind_is_own_type(s->b, item->path[at], s->type)) {
-        at++;
-    }
-    *out_at = at;
-    return at + 1 < item->path_count ? bind_derived_type(s->b, item->path[at], s->type) : NULL;
+    *out_at = 0;
+    const struct entity_type *type =
+        bind_skip_casts(s->b, item->path, item->path_count, s->type, out_at);
+    return type == s->type ? NULL : type;
 }
 
 static bool select_item(struct selecting *s, const struct select_item *item)
@@ -279,8 +277,8 @@ static const struct entity_type *take_casts(const struct selecting *s, const str
         type = cast;
         done[i] = true;
         items[*out_count] = q->select[i];
-        items[*out_count].path += at + 1;
-        items[(*out_count)++].path_count -= at + 1;
+        items[*out_count].path += at;
+        items[(*out_count)++].path_count -= at;
     }
     return type;
 }

@@ -203,6 +203,18 @@ const struct entity_type *bind_derived_type(const struct binder *b, struct str n
     return named != NULL && entity_type_is(named, t) ? named : NULL;
 }
 
+const struct entity_type *bind_skip_casts(const struct binder *b, const struct str *path,
+                                          size_t count, const struct entity_type *t, size_t *io_at)
+{
+    const struct entity_type *next = t;
+    while (next != NULL && *io_at + 1 < count) {
+        next = bind_derived_type(b, path[*io_at], t);
+        t = next != NULL && !bind_is_own_type(b, path[*io_at], t) ? next : t;
+        *io_at += next != NULL;
+    }
+    return t;
+}
+
 bool bind_is_own_type(const struct binder *b, struct str name, const struct entity_type *t)
 {
     const struct entity_type *named =
