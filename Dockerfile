@@ -4,7 +4,7 @@
 # ENV, USER, HEALTHCHECK and ENTRYPOINT as they are used here, and nothing else.
 FROM debian:bookworm-slim AS build
 WORKDIR /src
-RUN apt-get update && apt-get install -y --no-install-recommends gcc make pkg-config libc6-dev libmicrohttpd-dev libpq-dev libcjson-dev libcjose-dev libjansson-dev libssl-dev
+RUN apt-get update && apt-get install -y --no-install-recommends gcc make pkg-config libc6-dev libmicrohttpd-dev libpq-dev libcjson-dev libcjose-dev libjansson-dev libssl-dev zlib1g-dev libzstd-dev
 COPY Makefile .
 COPY config config
 COPY odata odata
@@ -13,7 +13,7 @@ COPY server server
 RUN make all && make install DESTDIR=/out PREFIX=/usr/local && strip /out/usr/local/bin/sluice
 
 FROM debian:bookworm-slim
-RUN apt-get update && apt-get install -y --no-install-recommends libmicrohttpd12 libpq5 libcjson1 libcjose0 libjansson4 libssl3 && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends libmicrohttpd12 libpq5 libcjson1 libcjose0 libjansson4 libssl3 zlib1g libzstd1 && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin sluice
 COPY --from=build /out/usr/local/bin/sluice /usr/local/bin/sluice
 ENV SLUICE_LISTEN=0.0.0.0:8080

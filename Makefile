@@ -3,7 +3,7 @@
 BIN   := sluice
 comma := ,
 BUILD ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
-PKGS  := libpq libmicrohttpd libcjson cjose jansson libcrypto libcrypt
+PKGS  := libpq libmicrohttpd libcjson cjose jansson libcrypto libcrypt zlib libzstd
 PREFIX ?= /usr/local
 VERSION := 0.1.0
 
@@ -42,9 +42,9 @@ $(BUILD)/$(BIN): $(BUILD)/server/main.o $(call lib,server storage config odata)
 # What a fresh Debian 12 needs to build; what the demo adds, and the tests (their validators from npm
 # run on any Node.js that is there); and what lint, coverage, fuzz and bench add.
 DEPS       := gcc make pkg-config libc6-dev libmicrohttpd-dev libpq-dev libcjson-dev \
-              libcjose-dev libjansson-dev libssl-dev
+              libcjose-dev libjansson-dev libssl-dev zlib1g-dev libzstd-dev
 DEPS_DEMO  := postgresql curl
-DEPS_CHECK  = check libsubunit-dev python3 python3-yaml libxml2-utils \
+DEPS_CHECK  = check libsubunit-dev python3 python3-yaml libxml2-utils zstd \
               $(if $(shell command -v npm),,nodejs npm)
 DEPS_TOOLS := clang clang-format clang-tidy llvm cppcheck lcov wrk nginx-light
 # The OASIS schemas are not ours to hand on; where a copy lies, $metadata is validated with it.

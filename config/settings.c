@@ -88,7 +88,7 @@ static const struct setting table[] = {
      "Addresses and networks of those who may ask for the SQL and plan of a request with "
      "sluice-explain=true."},
     {"compression", SETTING_BOOL, "bool", 0, 0, "false", FIELD(compression),
-     "Compress responses with gzip when the client accepts it."},
+     "Compress responses with zstd or gzip when the client accepts it."},
     {"cors-origins", SETTING_ORIGINS, "list of origins", 0, 0, "", FIELD(cors_origins),
      "Origins whose pages may read the service, or *; credentials are never allowed."},
     {"log-level", SETTING_LOG_LEVEL, "error, warning, info, debug", 0, 0, "info", FIELD(log_level),

@@ -23,6 +23,7 @@
 #include "odata/compiler.h"
 #include "odata/odata_error.h"
 #include "odata/step.h"
+#include "server/encoder.h"
 #include "server/http_head.h"
 #include "server/loop.h"
 #include "server/metrics.h"
@@ -99,6 +100,10 @@ struct http_exchange {
     struct odata_error refusal; /* http_status 0: none */
     struct bytes body_bytes;
     uint64_t body_seen;
+    struct encoder *encoder; /* of the body that is sent; NULL: as it is */
+    bool is_text;            /* what is coded is text_left, not what read() gives */
+    struct str text_left;
+    struct bytes coded; /* a short body, coded */
     bool suspended;
     bool lingers; /* waits for its answer without being suspended */
     int64_t lingers_since_ms;
@@ -126,6 +131,7 @@ struct http_handler {
 struct http_options {
     size_t max_url_bytes;
     size_t max_body_bytes;
+    bool compression;       /* bodies may be coded, as the client accepts */
     size_t max_connections; /* of this worker; above it, requests get 503 */
     int64_t header_timeout_ms;
     int64_t idle_timeout_ms;

@@ -261,10 +261,12 @@ struct http_exchange *http_exchange_new(struct http_conn *c)
         struct arena arena = x->arena;
         struct bytes out = x->out;
         struct bytes body_bytes = x->body_bytes;
+        struct bytes coded = x->coded;
         memset(x, 0, sizeof(*x));
         x->arena = arena;
         x->out = out;
         x->body_bytes = body_bytes;
+        x->coded = coded;
     } else {
         x = calloc(1, sizeof(*x));
         if (x == NULL) {
@@ -273,6 +275,7 @@ struct http_exchange *http_exchange_new(struct http_conn *c)
         arena_init(&x->arena, LIMIT_REQUEST_ARENA_BYTES);
         bytes_init(&x->out, SIZE_MAX / 2);
         bytes_init(&x->body_bytes, SIZE_MAX / 2);
+        bytes_init(&x->coded, SIZE_MAX / 2);
     }
     x->conn = c;
     const union MHD_ConnectionInfo *peer =
@@ -291,11 +294,16 @@ void http_exchange_free(struct http_exchange *x)
     arena_fini(&x->arena);
     bytes_fini(&x->out);
     bytes_fini(&x->body_bytes);
+    bytes_fini(&x->coded);
+    encoder_free(x->encoder);
     free(x);
 }
 
 void http_exchange_recycle(struct http *h, struct http_exchange *x)
 {
+    encoder_free(x->encoder);
+    x->encoder = NULL;
+    bytes_clear(&x->coded);
     if (h->spare_count >= MOST_SPARE) {
         http_exchange_free(x);
         return;

@@ -8,6 +8,10 @@ enum {
     DRAIN_BYTES = 256 * 1024,
     BODY_BYTES_A_MS = 16,
     LONGEST_BODY_MS = 60000,
+    /* Shorter bodies are not coded: a packet is a packet. */
+    LEAST_CODED_BYTES = 1024,
+    /* Up to this a body is coded as a whole, and its length is known. */
+    MOST_CODED_AT_ONCE = 64 * 1024,
 };
 
 /* libmicrohttpd's callbacks. */
@@ -95,6 +99,23 @@ static bool is_field_value(const char *value)
     return value[0] != '\0';
 }
 
+static enum step read_handler(void *ctx, char *buf, size_t max, size_t *out_len)
+{
+    struct http_exchange *x = ctx;
+    return x->conn->http->handler.read(x, buf, max, out_len);
+}
+
+static enum step read_body(struct http_exchange *x, char *buf, size_t max, size_t *out_len)
+{
+    if (x->encoder == NULL) {
+        return x->conn->http->handler.read(x, buf, max, out_len);
+    }
+    const struct encoder_source source =
+        x->is_text ? encoder_text_source(&x->text_left)
+                   : (struct encoder_source){.read = read_handler, .ctx = x};
+    return encoder_read(x->encoder, &source, buf, max, out_len);
+}
+
 static ssize_t on_read(void *cls, uint64_t pos, char *buf, size_t max)
 {
     (void)pos;
@@ -107,7 +128,7 @@ static ssize_t on_read(void *cls, uint64_t pos, char *buf, size_t max)
         http_enter(x, EXCHANGE_SENDING);
     }
     size_t got = 0;
-    switch (h->handler.read(x, buf, max, &got)) {
+    switch (read_body(x, buf, max, &got)) {
     case STEP_OK:
         h->progress = true;
         x->sent_bytes += got;
@@ -154,6 +175,54 @@ static bool add_headers(struct MHD_Response *response, const struct http_respons
     return whole;
 }
 
+static const char *response_header(const struct http_response *r, const char *name)
+{
+    for (size_t i = 0; i < r->header_count; i++) {
+        if (strcmp(r->headers[i].name, name) == 0) {
+            return r->headers[i].value;
+        }
+    }
+    return "";
+}
+
+/*
+ * A short body is coded at once; one that has no end yet, or a long one, while it is sent. HEAD says what
+ * GET would say. Without memory the body goes as it is.
+ */
+static void code_body(struct http_exchange *x)
+{
+    struct http_response *r = &x->response;
+    bool is_long = r->body.len > MOST_CODED_AT_ONCE;
+    enum content_coding coding = CODING_IDENTITY;
+    /* A 304 has no type, and the length of what is not sent: a document's. */
+    bool helps =
+        r->status == 304 || content_coding_helps(str_from(response_header(r, "Content-Type")));
+    if (x->conn->http->options.compression && helps &&
+        (r->kind != HTTP_BODY_BUFFER || r->body.len >= LEAST_CODED_BYTES)) {
+        coding = content_coding_choose(x->head.fields[FIELD_ACCEPT_ENCODING]);
+    }
+    if (coding == CODING_IDENTITY) {
+        return;
+    }
+    if (r->kind == HTTP_BODY_BUFFER && !is_long) {
+        if (!encoder_code(coding, r->body, &x->coded)) {
+            return;
+        }
+        r->body = bytes_str(&x->coded);
+    } else if (x->head.method == HTTP_HEAD || r->status == 304) {
+        r->kind = HTTP_BODY_HIDDEN;
+    } else {
+        x->encoder = encoder_new(coding);
+        if (x->encoder == NULL) {
+            return;
+        }
+        x->is_text = r->kind == HTTP_BODY_BUFFER;
+        x->text_left = r->body;
+        r->kind = HTTP_BODY_STREAM;
+    }
+    http_response_header(x, "Content-Encoding", content_coding_name(coding));
+}
+
 /* Hands x->response to libmicrohttpd. */
 static enum MHD_Result queue_response(struct http_exchange *x)
 {
@@ -161,6 +230,7 @@ static enum MHD_Result queue_response(struct http_exchange *x)
     struct http_response *r = &x->response;
     http_end_lingering(x);
     c->http->progress = true;
+    code_body(x);
     struct MHD_Response *response = make_response(x);
     if (response == NULL) {
         return MHD_NO;

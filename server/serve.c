@@ -123,12 +123,14 @@ static bool open_sockets(struct server *s)
 static const char *vary_of(const struct config *c)
 {
 #define VARY "Accept, Prefer, OData-MaxVersion"
-    bool by_origin = c->cors_origins.count > 0;
-    if (auth_material_is_wanted(c)) {
-        return by_origin ? VARY ", Authorization, Origin" : VARY ", Authorization";
-    }
-    return by_origin ? VARY ", Origin" : VARY;
+    static const char *const texts[2][2][2] = {
+        {{VARY, VARY ", Origin"}, {VARY ", Authorization", VARY ", Authorization, Origin"}},
+        {{VARY ", Accept-Encoding", VARY ", Accept-Encoding, Origin"},
+         {VARY ", Accept-Encoding, Authorization",
+          VARY ", Accept-Encoding, Authorization, Origin"}},
+    };
 #undef VARY
+    return texts[c->compression][auth_material_is_wanted(c)][c->cors_origins.count > 0];
 }
 
 static void describe_service(struct server *s)
@@ -220,9 +222,6 @@ static bool allocate(struct server *s)
 static bool start(struct server *s)
 {
     char reason[160];
-    if (s->config->compression) {
-        return fail(s, "start_failed", "compression is not supported yet: set it to false");
-    }
     if (!allocate(s) || !check_descriptors(s) || !open_signals(s) || !open_sockets(s)) {
         return false;
     }

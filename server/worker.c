@@ -385,6 +385,7 @@ static bool open_http(struct worker *w)
     const struct http_options options = {
         .max_url_bytes = c->max_url_bytes,
         .max_body_bytes = c->max_body_bytes,
+        .compression = c->compression,
         .max_connections = w->options.max_connections,
         .header_timeout_ms = c->header_timeout_ms,
         .idle_timeout_ms = c->idle_timeout_ms,
