@@ -220,7 +220,14 @@ static bool bind_choice(struct binder *b, const struct expanding *x, const struc
     read->page_rows = rows;
     b->nested_pages = true;
     read->token_check = bind_nested_check(b, x->source, x->navigation, read, q);
-    return bind_nested_next(b, x->options, x->levels, x->ref, made);
+    if (!bind_nested_next(b, x->options, x->levels, x->ref, made)) {
+        return false;
+    }
+    size_t most = b->options->max_link_bytes;
+    if (most > 0 && made->next_path.len + made->next_query.len > most) {
+        read->page_rows = 0; /* nobody could follow the link: the collection is complete */
+    }
+    return true;
 }
 
 static bool expand_to_many(struct binder *b, const struct expanding *x, struct expansion *made)

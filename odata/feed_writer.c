@@ -153,14 +153,9 @@ static bool take_token(struct feed_writer *w)
     w->has_token = w->row != NULL &&
                    skip_token_put(&w->token, w->row, spec->token_fields, spec->token_field_count,
                                   spec->rows_before + w->rows, spec->token_check) &&
-                   !bytes_failed(&w->token);
+                   !bytes_failed(&w->token) &&
+                   (spec->max_token_bytes == 0 || w->token.len <= spec->max_token_bytes);
     return w->has_token;
-}
-
-static enum step fail(struct feed_writer *w, struct odata_error *err, const char *internal)
-{
-    w->state = WRITER_FAILED;
-    return row_writer_fail(err, internal);
 }
 
 /* Why out has failed, but for a row's members: those have told already. */
@@ -372,6 +367,16 @@ static enum step next_row(struct feed_writer *w, struct odata_error *err)
         start_row(w);
         return checked(w, STEP_OK, err);
     }
+    if (!response_format_is_rows(&w->spec.format) && !is_resumable(w)) {
+        w->state = WRITER_FAILED;
+        odata_error_set(err, 400, ODATA_CODE_BAD_QUERY_OPTION, "$top",
+                        "there are more than the %llu rows that are sent at once, and the options "
+                        "are too long for a next link: ask for $top=%llu or less, or with shorter "
+                        "options",
+                        (unsigned long long)w->spec.page_rows,
+                        (unsigned long long)w->spec.page_rows);
+        return STEP_FAIL;
+    }
     if (response_format_is_rows(&w->spec.format)) {
         w->state = WRITER_FAILED;
         odata_error_set(err, 400, ODATA_CODE_BAD_QUERY_OPTION, "$top",
@@ -382,9 +387,6 @@ static enum step next_row(struct feed_writer *w, struct odata_error *err)
         return STEP_FAIL;
     }
     if (!w->has_token) {
-        if (!is_resumable(w)) {
-            return fail(w, err, "a page of rows without an order");
-        }
         w->state = WRITER_FAILED;
         return row_writer_fail_token(&w->token, err);
     }

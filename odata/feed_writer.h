@@ -45,6 +45,7 @@ struct feed_spec {
                             A format of rows has no next link: there one row more is a failure */
     struct str next_url; /* FEED_COLLECTION: the next link up to and including `$skiptoken=`,
                             not JSON-escaped; "" = the stream cannot be resumed */
+    size_t max_token_bytes;       /* the longest token that a link has room for; 0 = no limit */
     const unsigned *token_fields; /* root fields that the token carries: order values, then key */
     size_t token_field_count;
     uint64_t token_check;          /* hash of the query that the token belongs to */

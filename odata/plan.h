@@ -51,6 +51,7 @@ struct bind_options {
     uint64_t client_page_size; /* Prefer: maxpagesize; 0 = not asked */
     size_t max_filter_depth;
     size_t max_expand_depth;
+    size_t max_link_bytes; /* path and options of a next link below the root; 0 = no limit */
 };
 
 /*

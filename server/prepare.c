@@ -11,6 +11,11 @@
 #include "server/entity_id.h"
 #include "server/links.h"
 
+enum {
+    /* Below this no token fits: it has a head, and the key of a row. */
+    LEAST_TOKEN_BYTES = 64,
+};
+
 bool prepare_version(const struct http_exchange *x, enum odata_version *out_version,
                      struct odata_error *err)
 {
@@ -183,12 +188,37 @@ static bool bind_plan(struct http_exchange *x, const struct document *document,
         .model = document->model,
         .format = p->format,
         .max_page_size = s->config->max_page_size,
-        .client_page_size = response_format_is_rows(&p->format) ? 0 : p->preferences.max_page_size,
+        .client_page_size = response_format_is_rows(&p->format) || p->token_room == 0
+                                ? 0
+                                : p->preferences.max_page_size,
         .max_filter_depth = s->config->max_filter_depth,
         .max_expand_depth = s->config->max_expand_depth,
+        .max_link_bytes = s->config->max_url_bytes / 2,
     };
     return bind_request(&x->arena, &options, path, query, &p->plan, err) &&
            settle_format(x, p, path, query, err);
+}
+
+/*
+ * The options of a POST may be longer than a URL that we take. Then there is no next link: the
+ * client's maxpagesize is a wish and is passed over, the service's own limit is kept.
+ */
+static bool measure_link(struct http_exchange *x, const struct service *s, struct prepared *p,
+                         struct odata_error *err)
+{
+    struct str url;
+    size_t most = s->config->max_url_bytes;
+    p->token_room = most;
+    if (p->raw_path.len + p->raw_query.len < most / 8) {
+        p->token_room = most - most / 2; /* long enough, however much of it is encoded */
+        return true;
+    }
+    if (!links_next_url(&x->arena, p->root, p->raw_path, p->raw_query, &url, err)) {
+        return false;
+    }
+    size_t used = url.len - p->root.len + s->links.base_path.len;
+    p->token_room = used + LEAST_TOKEN_BYTES < most ? most - used : 0;
+    return true;
 }
 
 static bool method_reads(enum http_method method)
@@ -230,7 +260,7 @@ bool prepare(struct http_exchange *x, const struct service *s, const struct docu
         return false;
     }
     timing_mark(out->timing, TIMING_PARSED);
-    return bind_plan(x, document, s, out, &path, &query, err) &&
+    return measure_link(x, s, out, err) && bind_plan(x, document, s, out, &path, &query, err) &&
            (!by_id || entity_id_check(out->plan, err));
 }
 
@@ -253,7 +283,8 @@ unsigned prepare_applied(const struct prepared *p)
     const struct preferences *wanted = &p->preferences;
     const struct plan *plan = p->plan;
     unsigned done = 0;
-    if (wanted->max_page_size > 0 && (plan->kind == PLAN_COLLECTION || plan->nested_pages) &&
+    if (wanted->max_page_size > 0 && p->token_room > 0 &&
+        (plan->kind == PLAN_COLLECTION || plan->nested_pages) &&
         !response_format_is_rows(&p->format)) {
         done |= PREFER_APPLIED_PAGE_SIZE;
     }
@@ -268,7 +299,7 @@ bool prepare_next_url(struct http_exchange *x, const struct prepared *p, struct 
                       struct odata_error *err)
 {
     if (p->plan->kind != PLAN_COLLECTION || !p->plan->read->resumable ||
-        response_format_is_rows(&p->format)) {
+        response_format_is_rows(&p->format) || p->token_room == 0) {
         *out_url = STR("");
         return true;
     }

@@ -25,6 +25,7 @@ struct prepared {
     struct str root;      /* of the service, absolute, ends in '/' */
     struct str raw_path;  /* relative to root */
     struct str raw_query; /* with the options of a POST to /$query */
+    size_t token_room; /* bytes that a next link has left for its token; 0: no link can be made */
     const struct plan *plan;
     struct timing *timing; /* set before */
 };

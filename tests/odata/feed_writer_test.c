@@ -363,9 +363,10 @@ static const struct doc {
      .rows = paged_orders,
      .spec = {.kind = FEED_COLLECTION, .shape = &paged_shape},
      .written = 2,
-     .body = "{\"value\":[{\"Items\":[{\"Parts\":[{\"ID\":111,\"Name\":\"x\"}],\"Item\":11}],"
-             "\"Items@odata.nextLink\":\"http://h/T(A=1,B='x')/CAQEBBwAAAAAAAAADMTHY1n97\",\"ID\":1},"
-             "{\"Items\":[{\"Parts\":[],\"Item\":21}],\"ID\":2}]}"},
+     .body =
+         "{\"value\":[{\"Items\":[{\"Parts\":[{\"ID\":111,\"Name\":\"x\"}],\"Item\":11}],"
+         "\"Items@odata.nextLink\":\"http://h/T(A=1,B='x')/CAQEBBwAAAAAAAAADMTHY1n97\",\"ID\":1},"
+         "{\"Items\":[{\"Parts\":[],\"Item\":21}],\"ID\":2}]}"},
     {.name = "no context and no rows",
      .rows = no_rows,
      .spec = {.kind = FEED_COLLECTION, .shape = &flat},
@@ -776,8 +777,11 @@ static const struct doc failing[] = {
               .shape = &flat,
               .page_rows = 2,
               .format = {.media = MEDIA_NDJSON}}},
-    {.name = "a page that cannot be resumed would lose rows",
+    {.name = "a page that cannot be linked to would lose rows",
      .rows = three_rows,
+     .body =
+         "400 BadQueryOption: there are more than the 1 rows that are sent at once, and the "
+         "options are too long for a next link: ask for $top=1 or less, or with shorter options",
      .spec = {.kind = FEED_COLLECTION, .shape = &flat, .page_rows = 1}},
 };
 
