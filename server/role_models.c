@@ -149,11 +149,12 @@ static bool load_into(struct role_models *m, struct entry *e, const char *role,
                       struct document **out_document, struct odata_error *err)
 {
     uint64_t age = atomic_load(&m->age);
-    *e = (struct entry){.state = ENTRY_LOADING, .role = strdup(role)};
-    if (e->role == NULL) {
-        empty(e);
+    char *copy = strdup(role);
+    if (copy == NULL) {
         return odata_error_out_of_memory(err);
     }
+    e->state = ENTRY_LOADING;
+    e->role = copy;
     pthread_mutex_unlock(&m->lock);
     struct document *d = NULL;
     bool ok = load(m, role, &d, err);

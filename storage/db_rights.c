@@ -11,9 +11,9 @@
 static const char take_text[] = "SELECT pg_catalog.set_config('role', $1, true),"
                                 " pg_catalog.set_config('request.jwt.claims', $2, true)";
 
-uint64_t db_rights_hash(const struct db_rights *rights, const char *statement)
+uint64_t db_rights_hash(const struct db_rights *rights, const char *text)
 {
-    uint64_t hash = str_hash(str_from(statement));
+    uint64_t hash = str_hash(str_from(text));
     return rights == NULL ? hash : str_hash_more(hash, str_from(rights->role));
 }
 

@@ -20,6 +20,7 @@ enum {
 };
 
 #define SECRET       "0123456789abcdef0123456789abcdef"
+#define KEY_32       "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"
 #define OTHER_SECRET "another secret, of 32 bytes or more"
 
 /* How a token's third part is made. */
@@ -517,10 +518,8 @@ START_TEST(refuses_keys_that_are_none)
         "{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\"}",
         "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"AQAB\",\"y\":\"AQAB\"}",
         "{\"keys\":[",
-        "{\"kty\":\"oct\",\"use\":\"enc\",\"k\":"
-        "\"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY\"}",
-        "{\"kty\":\"oct\",\"alg\":\"HS512\",\"k\":"
-        "\"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY\"}",
+        "{\"kty\":\"oct\",\"use\":\"enc\",\"k\":\"" KEY_32 "\"}",
+        "{\"kty\":\"oct\",\"alg\":\"HS512\",\"k\":\"" KEY_32 "\"}",
         "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
         "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
