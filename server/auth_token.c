@@ -15,6 +15,25 @@ static bool fail(const char **out_reason, const char *reason)
     return false;
 }
 
+/* A library's failure: of the text, unless memory was short. */
+static bool fail_by(const char **out_reason, bool is_out_of_memory, const char *reason)
+{
+    return fail(out_reason, is_out_of_memory ? NULL : reason);
+}
+
+/* The object in text; NULL: there is none, or memory is short. */
+static json_t *parse_object(struct str text, bool *out_of_memory)
+{
+    json_error_t error = {.line = 0};
+    json_t *root = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, &error);
+    *out_of_memory = root == NULL && json_error_code(&error) == json_error_out_of_memory;
+    if (!json_is_object(root)) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
 /* Three parts of base64url without padding: what cjose would read more leniently. */
 static bool is_compact(struct str token)
 {
@@ -75,12 +94,14 @@ static bool check_signature(const struct auth_keys *keys, cjose_jws_t *jws, stru
 {
     uint8_t *text = NULL;
     size_t length = 0;
-    if (!cjose_base64url_decode(token.ptr, str_find(token, '.', 0), &text, &length, NULL)) {
-        return fail(out_reason, no_form);
+    bool is_short = false;
+    cjose_err why = {.code = CJOSE_ERR_NONE};
+    if (!cjose_base64url_decode(token.ptr, str_find(token, '.', 0), &text, &length, &why)) {
+        return fail_by(out_reason, why.code == CJOSE_ERR_NO_MEMORY, no_form);
     }
-    json_t *header = json_loadb((const char *)text, length, JSON_REJECT_DUPLICATES, NULL);
-    bool good = json_is_object(header) ? try_keys(keys, jws, header, out_reason)
-                                       : fail(out_reason, no_form);
+    json_t *header = parse_object((struct str){(const char *)text, length}, &is_short);
+    bool good = header != NULL ? try_keys(keys, jws, header, out_reason)
+                               : fail_by(out_reason, is_short, no_form);
     json_decref(header);
     free(text);
     return good;
@@ -202,15 +223,16 @@ static bool take_roles(struct arena *a, const json_t *claim, struct auth_claims 
 static bool read_claims(const struct auth_rules *rules, struct str text, int64_t now_s,
                         struct arena *a, struct auth_claims *out, const char **out_reason)
 {
-    json_t *claims = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, NULL);
+    bool is_short = false;
+    json_t *claims = parse_object(text, &is_short);
     *out_reason = NULL;
-    bool good =
-        json_is_object(claims)
-            ? check_times(claims, now_s, out, out_reason) &&
-                  check_parties(claims, rules, out_reason) &&
-                  take_roles(a, find_claim(claims, rules->role_claim), out) &&
-                  arena_copy(a, text, &out->text)
-            : fail(out_reason, "the token's claims are no JSON object, or one stands twice");
+    bool good = claims != NULL
+                    ? check_times(claims, now_s, out, out_reason) &&
+                          check_parties(claims, rules, out_reason) &&
+                          take_roles(a, find_claim(claims, rules->role_claim), out) &&
+                          arena_copy(a, text, &out->text)
+                    : fail_by(out_reason, is_short,
+                              "the token's claims are no JSON object, or one stands twice");
     json_decref(claims);
     return good;
 }
@@ -228,9 +250,10 @@ bool auth_token_verify(const struct auth_keys *keys, const struct auth_rules *ru
     if (!is_compact(token)) {
         return fail(out_reason, no_form);
     }
-    cjose_jws_t *jws = cjose_jws_import(token.ptr, token.len, NULL);
+    cjose_err why = {.code = CJOSE_ERR_NONE};
+    cjose_jws_t *jws = cjose_jws_import(token.ptr, token.len, &why);
     if (jws == NULL) {
-        return fail(out_reason, no_form);
+        return fail_by(out_reason, why.code == CJOSE_ERR_NO_MEMORY, no_form);
     }
     /* The plain text is the token's own memory. */
     bool good = check_signature(keys, jws, token, out_reason);

@@ -141,6 +141,11 @@ static bool load(const struct role_models *m, const char *role, struct document 
     source.options.login = LOGIN_ANY; /* that is said once */
     bool ok = catalog_load(&source.options, &model, err) && document_new(model, out_document, err);
     catalog_source_fini(&source);
+    if (!ok && err->http_status != 403) {
+        /* As when there is no model at all: whoever comes again may find it. */
+        err->http_status = 503;
+        err->retry_after_s = 1;
+    }
     return ok;
 }
 
