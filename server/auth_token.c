@@ -3,9 +3,12 @@
 
 #include <cjose/base64.h>
 #include <cjose/jws.h>
+#include <cjose/util.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "server/auth_memory.h"
 
 static const char no_form[] = "the token has not the form of one";
 
@@ -103,7 +106,7 @@ static bool check_signature(const struct auth_keys *keys, cjose_jws_t *jws, stru
     bool good = header != NULL ? try_keys(keys, jws, header, out_reason)
                                : fail_by(out_reason, is_short, no_form);
     json_decref(header);
-    free(text);
+    cjose_get_dealloc()(text);
     return good;
 }
 
@@ -237,9 +240,9 @@ static bool read_claims(const struct auth_rules *rules, struct str text, int64_t
     return good;
 }
 
-bool auth_token_verify(const struct auth_keys *keys, const struct auth_rules *rules,
-                       struct str token, int64_t now_s, struct arena *a,
-                       struct auth_claims *out_claims, const char **out_reason)
+static bool verify(const struct auth_keys *keys, const struct auth_rules *rules, struct str token,
+                   int64_t now_s, struct arena *a, struct auth_claims *out_claims,
+                   const char **out_reason)
 {
     struct auth_claims claims = {.role_count = 0};
     uint8_t *plain = NULL;
@@ -267,4 +270,13 @@ bool auth_token_verify(const struct auth_keys *keys, const struct auth_rules *ru
         *out_claims = claims;
     }
     return good;
+}
+
+bool auth_token_verify(const struct auth_keys *keys, const struct auth_rules *rules,
+                       struct str token, int64_t now_s, struct arena *a,
+                       struct auth_claims *out_claims, const char **out_reason)
+{
+    auth_memory_begin();
+    bool good = verify(keys, rules, token, now_s, a, out_claims, out_reason);
+    return auth_memory_end() ? fail(out_reason, NULL) : good;
 }

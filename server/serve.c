@@ -14,6 +14,7 @@
 
 #include "server/acceptor.h"
 #include "server/auth.h"
+#include "server/auth_memory.h"
 #include "server/control.h"
 #include "server/log.h"
 #include "server/loop.h"
@@ -226,6 +227,7 @@ static bool start(struct server *s)
         return false;
     }
     char why[400];
+    auth_memory_init();
     if (auth_material_is_wanted(s->config) &&
         !auth_material_load(s->config, &s->auth, why, sizeof(why))) {
         return fail(s, "start_failed", why);

@@ -513,6 +513,7 @@ def test_roles_hold_when_memory_is_short(env):
         for thread in threads:
             thread.join()
         failing.share(0)
+        need(daemon.alive(), f"the daemon died: {daemon.process.returncode} {daemon.log()[-600:]}")
         need(not wrong, f"{len(wrong)} answers of another role: {wrong[:2]}")
         need(failing.failed() > 20 and 200 in seen, f"{failing.failed()} failed allocations, {seen[:20]}")
         for headers, rest in callers[:3]:
