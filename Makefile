@@ -163,8 +163,9 @@ fuzz-run-%: $(BUILD)/fuzz_% $(BUILD)/abnf-seeds
 	$(BUILD)/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 \
 	    -print_final_stats=1 $(BUILD)/corpus/$* $(BUILD)/abnf-seeds/$* \
 	    $(wildcard tests/fuzz/seeds/$*)
-$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/%_fuzz.o $$(call lib,server storage config odata)
-	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< -Wl,--start-group $(filter %.a,$^) \
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/%_fuzz.o $(BUILD)/tests/support/shop_model.o \
+    $$(call lib,server storage config odata)
+	$(call say,LINK) $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) \
 	    -Wl,--end-group $(PKG_LIBS)
 
 install: $(BUILD)/$(BIN) ## use: install the daemon below DESTDIR and PREFIX
