@@ -199,6 +199,9 @@ static void set_up(void)
     parse(rsa_pem, &keys[HAS_RSA]);
     parse(ec_pem, &keys[HAS_EC]);
     make_set();
+    for (size_t i = HAS_SECRET; i <= HAS_EC; i++) {
+        auth_keys_free(&keys[i]);
+    }
     parse(SECRET "\n", &keys[HAS_SECRET]); /* without their kids again */
     parse(rsa_pem, &keys[HAS_RSA]);
     parse(ec_pem, &keys[HAS_EC]);
