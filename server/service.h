@@ -24,9 +24,9 @@ struct service {
     struct links_options links;
     struct route_options routes;
     struct cors cors;
-    const char *vary;      /* what an answer depends on besides the target */
-    bool takes_passwords;  /* of Basic */
-    bool takes_tokens;     /* of Bearer */
+    const char *vary;         /* what an answer depends on besides the target */
+    bool takes_passwords;     /* of Basic */
+    bool takes_tokens;        /* of Bearer */
     struct metrics **metrics; /* one set a worker */
     size_t worker_count;
     struct role_models *roles; /* NULL: every request has the rights of the role that logs in */

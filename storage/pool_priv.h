@@ -58,7 +58,7 @@ struct pool_seat {
     bool may_plan_better; /* it runs by a plan that was kept; one for its values may be faster */
     bool has_lost; /* it has lost its connection: others may be as dead, and nobody knows yet */
     uint64_t lost_order; /* then only one will do that became idle later, by the pool's count */
-    uint64_t rights_id; /* SHARED: only reads of the same rights go into one group */
+    uint64_t rights_id;  /* SHARED: only reads of the same rights go into one group */
     enum seat_kind kind;
     enum seat_state state;
     uint64_t ticket;     /* order of arrival */
