@@ -36,10 +36,15 @@ bool bind_new_property(struct binder *b, const struct entity_type *beside, struc
 bool bind_check_alias(struct binder *b, const struct clause *c, const struct entity_type *t,
                       struct str alias, size_t offset)
 {
-    if (entity_type_find_property(t, alias) != NULL ||
-        entity_type_find_navigation(t, alias) != NULL) {
-        return bind_fail_name(b, c, offset, alias, "is a name of %.*s already",
-                              STR_ARG(bind_clip(t->name)));
+    /* Rows of a derived type have its members as well. */
+    size_t count = t->tree == NULL || t->transient ? 1 : t->last - t->number + 1;
+    for (size_t i = 0; i < count; i++) {
+        const struct entity_type *one = i == 0 ? t : t->tree->types[t->number + i];
+        if (entity_type_find_property(one, alias) != NULL ||
+            entity_type_find_navigation(one, alias) != NULL) {
+            return bind_fail_name(b, c, offset, alias, "is a name of %.*s already",
+                                  STR_ARG(bind_clip(one->name)));
+        }
     }
     return true;
 }

@@ -84,6 +84,33 @@ static bool check_groupable(struct applying *x, const struct expr *e,
     return true;
 }
 
+static bool is_same_path(const struct expr *a, const struct expr *b)
+{
+    while (a != NULL && b != NULL && str_eq(a->name, b->name)) {
+        a = a->base;
+        b = b->base;
+    }
+    return a == NULL && b == NULL;
+}
+
+/* Casts are no part of a group's members: two paths that differ in them alone would be one member. */
+static bool check_apart(struct applying *x, struct expr *const *paths, const struct leaf *leaves,
+                        size_t number)
+{
+    const struct leaf *leaf = &leaves[number];
+    for (size_t i = 0; i < number; i++) {
+        bool same = leaves[i].path_count == leaf->path_count;
+        for (size_t k = 0; same && k < leaf->path_count; k++) {
+            same = str_eq(leaves[i].path[k], leaf->path[k]);
+        }
+        if (same && !is_same_path(paths[i], paths[number])) {
+            return bind_fail_name(x->b, x->clause, paths[number]->offset, paths[number]->name,
+                                  "is a name that the group has already, of another type");
+        }
+    }
+    return true;
+}
+
 /* A list of keys that grows. */
 struct keys {
     const struct property **items;
@@ -163,7 +190,7 @@ static bool bind_paths(struct applying *x, struct expr *const *paths, size_t cou
             }
             continue;
         }
-        if (!check_groupable(x, e, path.value)) {
+        if (!check_groupable(x, e, path.value) || !check_apart(x, paths, leaves, i)) {
             return false;
         }
         leaves[i].column = key_column(x, d, path.value->property->name, path.value);
