@@ -28,18 +28,13 @@ static bool fail_qualifier(struct applying *x, const struct entity_type *t, stru
            odata_error_hint(x->b->err, "did you mean '%.*s'?", STR_ARG(bind_clip(only->name)));
 }
 
-static bool is_filter_segment(const struct expr *e)
-{
-    return e->kind == EXPR_CALL && str_eq(e->name, STR("$filter")) && e->base != NULL;
-}
-
 bool bind_nodes(struct applying *x, const struct expr *nodes, struct str qualifier,
                 size_t qualifier_offset, struct nodes *out)
 {
     const struct expr *base = nodes;
     struct applying h = {.b = x->b, .clause = x->clause};
     struct member_path path;
-    while (is_filter_segment(base)) {
+    while (bind_is_filter_segment(base) && base->base != NULL) {
         base = base->base;
     }
     bool rooted = base->kind == EXPR_MEMBER && base->base != NULL && base->base->kind == EXPR_ROOT;

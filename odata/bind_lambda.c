@@ -46,7 +46,7 @@ static bool filter(struct binder *b, const struct scope *s, struct bound_expr *m
     return narrow(b, made, bind_condition(b, &inner, condition));
 }
 
-static bool is_filter_segment(const struct expr *e)
+bool bind_is_filter_segment(const struct expr *e)
 {
     return e != NULL && e->kind == EXPR_CALL && str_eq(e->name, STR("$filter"));
 }
@@ -79,7 +79,7 @@ static struct bound_expr *bind_collection(struct binder *b, const struct scope *
                                           enum edm_type type, struct member_path *path)
 {
     const struct expr *base = e->base;
-    while (is_filter_segment(base)) {
+    while (bind_is_filter_segment(base)) {
         base = base->base;
     }
     if (base == NULL) {
@@ -119,7 +119,7 @@ static struct bound_expr *bind_collection(struct binder *b, const struct scope *
             return NULL;
         }
     }
-    for (const struct expr *f = e->base; is_filter_segment(f); f = f->base) {
+    for (const struct expr *f = e->base; bind_is_filter_segment(f); f = f->base) {
         if (!filter(b, s, made, f->args[0])) {
             return NULL;
         }

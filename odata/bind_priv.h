@@ -275,6 +275,9 @@ const struct bound_expr *bind_hierarchy_call(struct binder *b, const struct scop
 
 /* bind_lambda.c */
 
+/* e is a `/$filter(...)` behind a collection (URL Conventions 4.12); e->base, the collection, may
+ * be NULL. So may e, which then is none. */
+bool bind_is_filter_segment(const struct expr *e);
 /* An item of the collection over->args[0]; over->number is its variable. */
 const struct bound_expr *bind_element(struct binder *b, const struct bound_expr *over) NODISCARD;
 

@@ -56,11 +56,6 @@ bool bind_these(struct applying *x, size_t offset)
     return ok;
 }
 
-static bool is_filter_segment(const struct expr *e)
-{
-    return e->kind == EXPR_CALL && str_eq(e->name, STR("$filter"));
-}
-
 /* The rows that a path leads to. */
 static bool path_rows(struct applying *x, const struct scope *s, const struct expr *base,
                       struct member_path *path)
@@ -117,7 +112,7 @@ const struct bound_expr *bind_aggregated(struct binder *b, const struct scope *s
     struct applying x = {.b = b, .clause = s->clause, .around = s};
     struct member_path path = {0};
     const struct expr *base = e->base;
-    while (is_filter_segment(base) && base->base != NULL) {
+    while (bind_is_filter_segment(base) && base->base != NULL) {
         base = base->base;
     }
     if (base->kind == EXPR_THESE ? !bind_these(&x, base->offset) : !path_rows(&x, s, base, &path)) {
