@@ -392,6 +392,8 @@ static bool give_slot(struct building *b, const struct raw_relation *r, struct p
     const struct raw_column *c = column_of(b->raw, r, p);
     size_t slot = 0;
     for (; slot < h->slot_count; slot++) {
+        /* Where there are slots, add_slot() has made their types. */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
         bool fits = b->slot_types[slot].type_oid == c->type_oid &&
                     b->slot_types[slot].collation == c->collation;
         for (size_t i = 0; i < p->index && fits; i++) {
