@@ -249,7 +249,7 @@ const struct bound_expr *bind_cast(struct binder *b, const struct scope *s, cons
                   STR_ARG(e->name));
         return NULL;
     }
-    struct type_ref to;
+    struct type_ref to = {0};
     struct scope text = bind_text_scope(s, e->args[0]);
     const struct bound_expr *from =
         e->arg_count == 2 ? bind_expr(b, &text, e->args[0]) : bind_current(b, s);

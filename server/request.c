@@ -247,7 +247,6 @@ static enum step stream_more(struct request *r)
     enum step step = write_rows(r);
     switch (step) {
     case STEP_OK:
-        break;
     case STEP_AGAIN:
         break;
     case STEP_END:
@@ -272,9 +271,8 @@ static void on_rows(void *ctx)
         break;
     case REQUEST_STREAMING:
         /* Only a stream that waits is to be woken, and only when there is something for it. */
-        if (r->taken == r->x->out.len && stream_more(r) != STEP_AGAIN) {
-            http_resume(r->x);
-        } else if (r->x->out.len > r->taken) {
+        if ((r->taken == r->x->out.len && stream_more(r) != STEP_AGAIN) ||
+            r->x->out.len > r->taken) {
             http_resume(r->x);
         }
         break;
