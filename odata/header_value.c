@@ -33,6 +33,32 @@ void header_split_param(struct str piece, struct str *out_name, struct str *out_
     *out_value = value;
 }
 
+int header_quality(struct str value)
+{
+    int quality = 0;
+    int unit = HEADER_QUALITY_ONE;
+    bool in_fraction = false;
+    bool has_digit = false;
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.ptr[i];
+        if (c == '.' && !in_fraction) {
+            in_fraction = true;
+            continue;
+        }
+        if (c < '0' || c > '9') {
+            return HEADER_QUALITY_ONE;
+        }
+        has_digit = true;
+        if (in_fraction) {
+            unit /= 10;
+            quality += (c - '0') * unit;
+        } else {
+            quality = quality + (c - '0') >= 1 ? HEADER_QUALITY_ONE : 0;
+        }
+    }
+    return !has_digit || quality > HEADER_QUALITY_ONE ? HEADER_QUALITY_ONE : quality;
+}
+
 bool header_is_token(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {

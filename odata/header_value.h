@@ -24,6 +24,14 @@ bool header_next_piece(struct str *rest, char separator, struct str *out_piece) 
  */
 void header_split_param(struct str piece, struct str *out_name, struct str *out_value);
 
+enum {
+    HEADER_QUALITY_ONE = 1000, /* q=1 */
+};
+
+/* "0.25" -> 250 (RFC 9110 12.4.2); more digits than three are cut, more than 1 is 1, and no number at
+   all is 1. */
+int header_quality(struct str value);
+
 /* Not empty, and all of it token characters (RFC 9110 5.6.2). */
 bool header_is_token(struct str s);
 

@@ -3,16 +3,12 @@
 
 #include "odata/header_value.h"
 
-enum {
-    QUALITY_ONE = 1000, /* q=1 */
-};
-
 /* What a media range of Accept says of one offer. */
 struct range {
     struct str type;
     struct str subtype;
     struct str params; /* behind the first semicolon */
-    int quality;       /* 0..QUALITY_ONE */
+    int quality;       /* 0..HEADER_QUALITY_ONE */
 };
 
 /* How closely a range names an offer; -1 when it does not. */
@@ -211,33 +207,6 @@ static enum metadata_level level_of(enum media media)
     return media == MEDIA_CSV ? METADATA_NONE : METADATA_MINIMAL;
 }
 
-/* "0.25" -> 250; more digits than three are cut, more than 1 is 1, and no number at all is 1. */
-static int read_quality(struct str value)
-{
-    int quality = 0;
-    int unit = QUALITY_ONE;
-    bool in_fraction = false;
-    bool has_digit = false;
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.ptr[i];
-        if (c == '.' && !in_fraction) {
-            in_fraction = true;
-            continue;
-        }
-        if (c < '0' || c > '9') {
-            return QUALITY_ONE;
-        }
-        has_digit = true;
-        if (in_fraction) {
-            unit /= 10;
-            quality += (c - '0') * unit;
-        } else {
-            quality = quality + (c - '0') >= 1 ? QUALITY_ONE : 0;
-        }
-    }
-    return !has_digit || quality > QUALITY_ONE ? QUALITY_ONE : quality;
-}
-
 /* False for what is no media range; `*` alone is one, since some send it. */
 static bool read_range(struct str text, struct range *out)
 {
@@ -246,7 +215,7 @@ static bool read_range(struct str text, struct range *out)
     if (!header_next_piece(&rest, ';', &piece)) {
         return false;
     }
-    struct range range = {.params = rest, .quality = QUALITY_ONE};
+    struct range range = {.params = rest, .quality = HEADER_QUALITY_ONE};
     size_t slash = str_find(piece, '/', 0);
     range.type = str_slice(piece, 0, slash);
     range.subtype = str_from_offset(piece, slash + 1);
@@ -261,7 +230,7 @@ static bool read_range(struct str text, struct range *out)
         struct str value;
         header_split_param(piece, &name, &value);
         if (str_ieq(name, STR("q"))) {
-            range.quality = read_quality(value);
+            range.quality = header_quality(value);
             break;
         }
     }

@@ -2,6 +2,7 @@
 #include "server/content_coding.h"
 
 #include "odata/compiler.h"
+#include "odata/header_value.h"
 
 static const struct coding_row {
     struct str name;
@@ -16,7 +17,6 @@ static const struct coding_row {
 
 enum {
     NOT_SAID = -1,
-    WHOLE = 1000, /* q=1 */
 };
 
 const char *content_coding_name(enum content_coding coding)
@@ -26,36 +26,23 @@ const char *content_coding_name(enum content_coding coding)
     return names[coding];
 }
 
-/* `0.5` in thousandths; what is no weight is none. */
-static int weight_of(struct str text)
-{
-    int weight = 0;
-    int unit = WHOLE;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '.' && i == 1) {
-            continue;
-        }
-        if (c < '0' || c > '9') {
-            return 0;
-        }
-        weight += (c - '0') * unit;
-        unit /= 10;
-    }
-    return weight > WHOLE ? WHOLE : weight;
-}
-
 /* The weight of one element `gzip;q=0.5`, and its name. */
 static int read_element(struct str element, struct str *out_name)
 {
-    size_t semicolon = str_find(element, ';', 0);
-    *out_name = str_trim(str_slice(element, 0, semicolon));
-    if (semicolon == element.len) {
-        return WHOLE;
+    struct str piece;
+    int weight = HEADER_QUALITY_ONE;
+    *out_name = STR("");
+    for (bool first = true; header_next_piece(&element, ';', &piece); first = false) {
+        struct str name;
+        struct str value;
+        header_split_param(piece, &name, &value);
+        if (first) {
+            *out_name = piece;
+        } else if (str_ieq(name, STR("q"))) {
+            weight = header_quality(value);
+        }
     }
-    struct str parameter = str_trim(str_from_offset(element, semicolon + 1));
-    bool is_weight = str_ieq(str_slice(parameter, 0, 2), STR("q="));
-    return is_weight ? weight_of(str_from_offset(parameter, 2)) : 0;
+    return weight;
 }
 
 enum content_coding content_coding_choose(struct str accept_encoding)
@@ -65,11 +52,10 @@ enum content_coding content_coding_choose(struct str accept_encoding)
     for (size_t i = 0; i < ARRAY_SIZE(coding_rows); i++) {
         said[i] = NOT_SAID;
     }
-    for (size_t at = 0; at < accept_encoding.len;) {
-        size_t comma = str_find(accept_encoding, ',', at);
+    struct str element;
+    while (header_next_piece(&accept_encoding, ',', &element)) {
         struct str name;
-        int weight = read_element(str_slice(accept_encoding, at, comma), &name);
-        at = comma + 1;
+        int weight = read_element(element, &name);
         if (str_eq(name, STR("*"))) {
             others = weight;
         }

@@ -21,7 +21,7 @@ const char *content_coding_name(enum content_coding coding);
 
 /*
  * The best of ours that Accept-Encoding allows; zstd before gzip when they are worth the same, since it
- * costs a third. What cannot be read counts as absent, as does "" itself: identity.
+ * costs a third. What names none of ours, as "" itself, is identity.
  */
 enum content_coding content_coding_choose(struct str accept_encoding);
 

@@ -8,7 +8,7 @@
 
 enum {
     INPUT_BYTES = 32 * 1024,
-    /* gzip: the fastest level; the next ones cost half as much again for a few percent. */
+    /* The fastest: even so a feed costs four times our CPU (loadtest/RESULTS.md). */
     GZIP_LEVEL = 1,
     GZIP_WINDOW_BITS = 15 + 16, /* 16: with gzip's head and checksum */
     GZIP_MEMORY_LEVEL = 8,

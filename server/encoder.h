@@ -5,7 +5,7 @@
  * What the source has given so far is flushed when it has no more for now, so the first rows are
  * not held back by the coding. The work is done by zlib and libzstd.
  *
- * Owns:    its state and one buffer: about 300 KiB for gzip, 900 KiB for zstd, whatever it codes.
+ * Owns:    its state and one buffer: about 300 KiB for gzip, 1 MiB for zstd, whatever it codes.
  */
 #ifndef SERVER_ENCODER_H
 #define SERVER_ENCODER_H

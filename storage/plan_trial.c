@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "odata/lexer.h"
+
 enum {
     QUESTION_LIMIT_BYTES = 256 * 1024,
     LINE_LIMIT_BYTES = 64 * 1024,
@@ -46,17 +48,6 @@ bool plan_trial_has(const struct plan_trial *t, const void *arg)
     return arg == &t->tag_chosen || arg == &t->tag_kept;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_name_char(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (unsigned char)c >= 0x80;
-}
-
 /* The end of what starts with the quotation mark at s[i]; doubled ones belong to it. */
 static size_t quoted_end(struct str s, size_t i)
 {
@@ -75,7 +66,7 @@ static size_t quoted_end(struct str s, size_t i)
 
 static size_t number_end(struct str s, size_t i)
 {
-    while (i < s.len && (is_digit(s.ptr[i]) || s.ptr[i] == '.')) {
+    while (i < s.len && (lexer_is_digit(s.ptr[i]) || s.ptr[i] == '.')) {
         i++;
     }
     return i;
@@ -88,7 +79,7 @@ static size_t type_end(struct str s, size_t i)
         return i;
     }
     i += 2;
-    while (i < s.len && (is_name_char(s.ptr[i]) || strchr(" .\"[]", s.ptr[i]) != NULL)) {
+    while (i < s.len && (lexer_is_name_byte(s.ptr[i]) || strchr(" .\"[]", s.ptr[i]) != NULL)) {
         i++;
     }
     return i;
@@ -99,11 +90,11 @@ void plan_trial_put_line(struct bytes *out, struct str line)
     size_t i = 0;
     while (i < line.len) {
         char c = line.ptr[i];
-        bool starts_word = i == 0 || !is_name_char(line.ptr[i - 1]);
+        bool starts_word = i == 0 || !lexer_is_name_byte(line.ptr[i - 1]);
         size_t end = i;
         if (c == '\'') {
             end = quoted_end(line, i);
-        } else if (starts_word && (is_digit(c) || c == '$')) {
+        } else if (starts_word && (lexer_is_digit(c) || c == '$')) {
             end = number_end(line, i + 1);
         } else if (c == '"') {
             size_t after = quoted_end(line, i);
